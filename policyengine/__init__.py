@@ -1,0 +1,1 @@
+"""Declarative policy for LLM agent loops."""
