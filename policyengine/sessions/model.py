@@ -1,0 +1,167 @@
+"""The turn model: what every transcript format is read into.
+
+A session is a list of rounds. A round is one model call and its one response, however many lines the file
+spends on it. A round says what was *added* to the history since the response before it (that is what its
+send carried anew) and what the response brought. A turn is one message that starts work, typed by a person
+or injected by the product (a notification, a scheduled prompt), and all rounds up to the next one.
+
+Everything here is as the file reports it. Unknown is `None`, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Format: TypeAlias = Literal["claude-code", "codex", "openai", "anthropic", "gemini", "qwen-code"]
+Provider: TypeAlias = Literal["anthropic", "openai", "gemini", "qwen"]
+TurnKind: TypeAlias = Literal["interactive", "notification", "subagent", "cron"]
+PartKind: TypeAlias = Literal["text", "json", "tool_call", "tool_result", "image", "document", "thinking"]
+Trigger: TypeAlias = Literal["auto", "manual"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of content in the history.
+
+    `bytes` is the UTF-8 size of what the model receives (for a redacted text the size of the original, as far
+    as the file tells it). For an `image` or `document` it is the size of the payload as it stands in the file.
+    `text` is None where the text is redacted or is not text. `call_id` pairs a tool call and its result.
+    """
+
+    kind: PartKind
+    text: str | None
+    bytes: int
+    call_id: str | None = None
+    redacted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool call came back with.
+
+    `bytes` is the UTF-8 size of its text parts. `error` comes from the format's own error field only and is None
+    where the format has none or the file leaves it open; words in the output are never looked at. `cancelled` is
+    true where the file records that the person stopped or refused the call.
+    """
+
+    parts: tuple[Part, ...]
+    bytes: int
+    error: bool | None = None
+    cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call of a response; all calls of a round are one batch, in the order of the response.
+
+    `arguments` is the parsed mapping, or the raw string where it is not a JSON object. `fingerprint` is a stable
+    hash of the arguments that does not depend on key order. `result` is None where the file has none.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, object] | str
+    fingerprint: str
+    result: ToolResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider reported them, in its own sense; None where it did not report the field.
+
+    | provider  | `input`                                  | `cache_read`     | `cache_write`     | `output`              |
+    |-----------|------------------------------------------|------------------|-------------------|-----------------------|
+    | anthropic | prompt without cached and cache-written  | beside `input`   | beside `input`    | includes thinking     |
+    | openai    | whole prompt                             | inside `input`   | not reported      | includes `reasoning`  |
+    | gemini    | whole prompt                             | inside `input`   | not reported      | excludes `reasoning`  |
+    | qwen      | whole prompt                             | inside `input`   | inside, if at all | includes `reasoning`  |
+    """
+
+    input: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One model call and its response.
+
+    `index` and `turn` are 1-based over the session; `context` is 0-based and grows by one after each recorded
+    compaction. `added` is what the send carried that the history did not have when the response before it ended
+    (user text, tool results, attachments; after a compaction the summary), in order. `output` is the response.
+    `is_continuation` is true where the send answers tool results within the same turn. `stop_reason` is raw.
+    `timestamp_ms` is the Unix time (ms) at which the response's last line was recorded, `duration_ms` the time (ms) from
+    the last line recorded before the response to that, which includes queueing; both None where the file has no times.
+    """
+
+    index: int
+    turn: int
+    context: int
+    model: str | None
+    usage: Usage | None
+    added: tuple[Part, ...]
+    output: tuple[Part, ...]
+    calls: tuple[ToolCall, ...]
+    is_continuation: bool
+    stop_reason: str | None = None
+    timestamp_ms: int | None = None
+    duration_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message that starts work, and what kind of message it is.
+
+    `prompt` is what the person wrote, without what the product wrapped around it; empty where it is redacted
+    (`prompt_redacted`) or holds no text. `first_round` is the 1-based index of its first round, None where no
+    response followed.
+    """
+
+    index: int
+    prompt: str
+    prompt_redacted: bool = False
+    kind: TurnKind = "interactive"
+    first_round: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCompaction:
+    """A compaction the file records.
+
+    `round` is the 1-based index of the round whose send it preceded (one past the last round where none
+    followed). `tokens` is the prompt size before it as the file reports it, None where it does not.
+    `context` is the index of the context that it ended.
+    """
+
+    round: int
+    trigger: Trigger
+    tokens: int | None
+    context: int
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One transcript.
+
+    `provider` says whose usage contract the counts follow, None where that is unknown. `model` is the model of the
+    first round that names one. `window` is the context window in tokens where the file states it (`window_origin` is then
+    "session"). `unsent` is what stands after the last response. `skipped` counts lines (or messages, where the
+    file is one JSON document) by the reason for which they are not part of the model; `lines` counts all of them.
+    """
+
+    path: str
+    format: Format
+    provider: Provider | None
+    model: str | None
+    window: int | None
+    window_origin: Literal["session"] | None
+    rounds: tuple[Round, ...]
+    turns: tuple[Turn, ...]
+    recorded_compactions: tuple[RecordedCompaction, ...] = ()
+    unsent: tuple[Part, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    lines: int = 0
