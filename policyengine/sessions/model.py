@@ -3,7 +3,11 @@
 A session is a list of rounds. A round is one model call and its one response, however many lines the file
 spends on it. A round says what was *added* to the history since the response before it (that is what its
 send carried anew) and what the response brought. A turn is one message that starts work, typed by a person
-or injected by the product (a notification, a scheduled prompt), and all rounds up to the next one.
+or injected by the product (a notification, a scheduled prompt), and all rounds up to the next one. A message
+typed while the tools of a turn run joins that turn; it starts none.
+
+Rounds stand in the order of the file. Where a person went back and edited a prompt, the rounds of the
+abandoned branch stay: those calls were made.
 
 Everything here is as the file reports it. Unknown is `None`, never 0.
 """
@@ -25,9 +29,10 @@ Trigger: TypeAlias = Literal["auto", "manual"]
 class Part:
     """One piece of content in the history.
 
-    `bytes` is the UTF-8 size of what the model receives (for a redacted text the size of the original, as far
-    as the file tells it). For an `image` or `document` it is the size of the payload as it stands in the file.
-    `text` is None where the text is redacted or is not text. `call_id` pairs a tool call and its result.
+    `bytes` is the UTF-8 size of what the model receives; for a redacted text the size of the original as far
+    as the file tells it; for an `image` or `document` the size of the payload as it stands in the file; for
+    `thinking` the size of its readable text, which may be much less than what the model thought. `text` is
+    None where it is redacted or where the part is no text. `call_id` pairs a tool call and its result.
     """
 
     kind: PartKind
@@ -41,9 +46,9 @@ class Part:
 class ToolResult:
     """What a tool call came back with.
 
-    `bytes` is the UTF-8 size of its text parts. `error` comes from the format's own error field only and is None
-    where the format has none or the file leaves it open; words in the output are never looked at. `cancelled` is
-    true where the file records that the person stopped or refused the call.
+    `bytes` is the UTF-8 size of its text parts. `error` comes from the format's own error field only; it is
+    None where the format has none or leaves it open, and words in the output are never looked at.
+    `cancelled` is true where the file records that the person stopped or refused the call.
     """
 
     parts: tuple[Part, ...]
@@ -54,10 +59,10 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One tool call of a response; all calls of a round are one batch, in the order of the response.
+    """One tool call of a response. All calls of a round are one batch, in the order of the response.
 
-    `arguments` is the parsed mapping, or the raw string where it is not a JSON object. `fingerprint` is a stable
-    hash of the arguments that does not depend on key order. `result` is None where the file has none.
+    `arguments` is the parsed mapping, or the raw string where it is not a JSON object. `fingerprint` is a
+    stable hash of the arguments that does not depend on key order. `result` is None where the file has none.
     """
 
     id: str
@@ -71,12 +76,14 @@ class ToolCall:
 class Usage:
     """Tokens as the provider reported them, in its own sense; None where it did not report the field.
 
-    | provider  | `input`                                  | `cache_read`     | `cache_write`     | `output`              |
-    |-----------|------------------------------------------|------------------|-------------------|-----------------------|
-    | anthropic | prompt without cached and cache-written  | beside `input`   | beside `input`    | includes thinking     |
-    | openai    | whole prompt                             | inside `input`   | not reported      | includes `reasoning`  |
-    | gemini    | whole prompt                             | inside `input`   | not reported      | excludes `reasoning`  |
-    | qwen      | whole prompt                             | inside `input`   | inside, if at all | includes `reasoning`  |
+    | provider  | `input`                      | `cache_read`   | `cache_write`     | `output`             |
+    |-----------|------------------------------|----------------|-------------------|----------------------|
+    | anthropic | prompt less both cache parts | beside `input` | beside `input`    | includes thinking    |
+    | openai    | whole prompt                 | inside `input` | not reported      | includes `reasoning` |
+    | gemini    | whole prompt                 | inside `input` | not reported      | less `reasoning`     |
+    | qwen      | whole prompt                 | inside `input` | inside, if at all | includes `reasoning` |
+
+    A report in which every count of the prompt is 0 is no report (no prompt is empty): it reads as None.
     """
 
     input: int | None = None
@@ -90,12 +97,13 @@ class Usage:
 class Round:
     """One model call and its response.
 
-    `index` and `turn` are 1-based over the session; `context` is 0-based and grows by one after each recorded
-    compaction. `added` is what the send carried that the history did not have when the response before it ended
-    (user text, tool results, attachments; after a compaction the summary), in order. `output` is the response.
-    `is_continuation` is true where the send answers tool results within the same turn. `stop_reason` is raw.
-    `timestamp_ms` is the Unix time (ms) at which the response's last line was recorded, `duration_ms` the time (ms) from
-    the last line recorded before the response to that, which includes queueing; both None where the file has no times.
+    `index` and `turn` are 1-based over the session; `context` is 0-based and grows by one after each
+    recorded compaction. `added` is what the send carried that the history did not hold when the response
+    before it ended (user text, tool results, attachments; after a compaction the summary), in order.
+    `output` is the response. `is_continuation` is true where the send answers tool results within the same
+    turn. `stop_reason` is raw. `timestamp_ms` is the Unix time (ms) at which the response was last recorded;
+    `duration_ms` is the time (ms) up to that from the last thing recorded before the response, so it holds
+    queueing and streaming. Both are None where the file has no times.
     """
 
     index: int
@@ -114,11 +122,11 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message that starts work, and what kind of message it is.
+    """One message that starts work.
 
-    `prompt` is what the person wrote, without what the product wrapped around it; empty where it is redacted
-    (`prompt_redacted`) or holds no text. `first_round` is the 1-based index of its first round, None where no
-    response followed.
+    `index` is 1-based. `prompt` is what the person wrote, without what the product wrapped around it; it is
+    empty where it is redacted (`prompt_redacted`), holds no text, or where the file begins in mid-turn.
+    `first_round` is the 1-based index of the turn's first round, None where no response followed.
     """
 
     index: int
@@ -130,27 +138,33 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCompaction:
-    """A compaction the file records.
+    """A compaction that the file records.
 
     `round` is the 1-based index of the round whose send it preceded (one past the last round where none
-    followed). `tokens` is the prompt size before it as the file reports it, None where it does not.
-    `context` is the index of the context that it ended.
+    followed). `trigger` is None where the file does not say. `tokens` is the prompt size before it as the
+    file reports it, None where it does not. `context` is the index of the context that it ended. `pending`
+    is what waited to be sent when it happened: it is not in that round's `added`, which holds what was sent
+    instead. The estimate that led to the compaction is the usage before it plus `pending`.
     """
 
     round: int
-    trigger: Trigger
+    trigger: Trigger | None
     tokens: int | None
     context: int
+    pending: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """One transcript.
 
-    `provider` says whose usage contract the counts follow, None where that is unknown. `model` is the model of the
-    first round that names one. `window` is the context window in tokens where the file states it (`window_origin` is then
-    "session"). `unsent` is what stands after the last response. `skipped` counts lines (or messages, where the
-    file is one JSON document) by the reason for which they are not part of the model; `lines` counts all of them.
+    `provider` says whose usage contract the counts follow, None where that is unknown. `model` is that of
+    the first round that names one. `window` is the context window (tokens) where the file states it, and
+    `window_origin` is then "session". `unsent` is what stands after the last response.
+
+    `lines` counts the lines of the file (the messages, where it is one JSON document). `skipped` counts those
+    that are no part of the model, by reason; all others were used. `noted` counts what was used in a way
+    worth knowing (injected messages, interruptions, results without a call), by reason.
     """
 
     path: str
@@ -164,4 +178,5 @@ class Session:
     recorded_compactions: tuple[RecordedCompaction, ...] = ()
     unsent: tuple[Part, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
+    noted: Mapping[str, int] = field(default_factory=dict)
     lines: int = 0
