@@ -1,9 +1,9 @@
 """The exception tree.
 
-    PolicyEngineError            one clear line; the command line prints it and exits with status 2
-    ├── InputError               something the person gave cannot be used (a file, an option, an input)
-    ├── BundleError              a bundle has findings of severity error; carries them
-    └── MissingExtraError        an optional dependency is not installed; says which extra to install
+PolicyEngineError            one clear line; the command line prints it and exits with status 2
+├── InputError               something the person gave cannot be used (a file, an option, an input)
+├── BundleError              a bundle has findings of severity error; carries them
+└── MissingExtraError        an optional dependency is not installed; says which extra to install
 """
 
 from __future__ import annotations
