@@ -69,7 +69,9 @@ class Table:
     - `constants`: named values of the policy, visible by bare name, folded when compiled.
     - `words`: named word lists, visible as `words.NAME`, usable only in `text.mentions(words.NAME)`.
     - `derived`: named expressions, in order; each sees the input, the constants and the derived values above
-      it. They are worked out at most once a decision, and only when a rule needs them.
+      it. They are worked out at most once a decision, and only when a rule needs them. A derived value may
+      take the name of an input property and then hides it (`input.NAME` still reads the input): so an
+      optional property gets its value for "unknown" in one place.
     - `outputs`: expressions added to every outcome, whatever rule decided (except the error outcome).
     - `default`: the outcome when no rule matches; for `collect` it is ignored (the list is empty).
     - `on_error`: the outcome when anything that had to be looked at failed to evaluate: literals only, so that
