@@ -1,0 +1,32 @@
+"""Where the files that ship with the package are: the JSON Schemas and the default bundle."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+from policyengine.source.errors import InputError
+
+
+@lru_cache(maxsize=None)
+def resource_folder(name: str) -> Path:
+    """The folder `schemas` or `policies`: the wheel's own copy, else the one beside the package in a checkout.
+
+    Raises InputError where neither is there, which means a broken installation.
+    """
+    package = Path(str(files("policyengine")))
+    for folder in (package / "_bundled" / name, package.parent / name):
+        if folder.is_dir():
+            return folder
+    raise InputError(f"the folder {name} is missing from the installation; install policyengine again")
+
+
+def schemas_folder() -> Path:
+    """The folder of the JSON Schemas."""
+    return resource_folder("schemas")
+
+
+def policies_folder() -> Path:
+    """The folder of the default bundle."""
+    return resource_folder("policies")

@@ -1,0 +1,125 @@
+"""JSON Schemas: loading the packaged ones, and judging data by them.
+
+Schema files refer to each other by relative path (`common.schema.json#/$defs/metadata`); nothing is ever fetched.
+`schema_errors` turns what jsonschema says into messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, cast
+
+from policyengine.source.document import Document
+from policyengine.source.errors import InputError
+from policyengine.source.finding import Finding, Severity
+from policyengine.source.resources import schemas_folder
+from policyengine.source.schema_errors import Complaint, complaints
+
+__all__ = ["CODE", "load_schema", "validate", "validate_input"]
+
+CODE = "schema"
+
+# Base for relative references between schema files; it names a place inside the package, not on the disk.
+_BASE = "file:///schemas/"
+_SUFFIX = ".schema.json"
+
+Schema = Mapping[str, Any]
+
+
+@lru_cache(maxsize=None)
+def load_schema(name: str) -> dict[str, Any]:
+    """The packaged schema `name`, a path under `schemas/` without `.schema.json`, for example `inputs/tips`.
+
+    The same object each time; do not change it. Raises InputError where there is none.
+    """
+    name = name.removesuffix(_SUFFIX)
+    folder = schemas_folder()
+    path = (folder / f"{name}{_SUFFIX}").resolve()
+    if not path.is_relative_to(folder.resolve()) or not path.is_file():
+        raise InputError(f"there is no schema named {name}")
+    try:
+        schema = cast(dict[str, Any], json.loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise InputError(f"the schema {name} is not valid JSON: {error}") from None
+    schema.setdefault("$id", f"{_BASE}{name}{_SUFFIX}")
+    return schema
+
+
+def validate(
+    data: Any, schema: Schema, document: Document, path_prefix: Sequence[str | int] = (), code: str = CODE
+) -> list[Finding]:
+    """What is wrong with `data`, which stands at `path_prefix` in `document`, by `schema`; in file order.
+
+    Values that the YAML reader already reported are left out.
+    """
+    prefix = tuple(path_prefix)
+    findings: dict[tuple[Any, ...], Finding] = {}
+    for complaint in _complaints(data, schema, lambda path: document.style((*prefix, *path)), prefix):
+        path = (*prefix, *complaint.path)
+        if document.flawed(path):
+            continue
+        place = document.key_place(path) if complaint.at_key else document.place(path)
+        finding = Finding(code, Severity.ERROR, complaint.message, place, complaint.hint)
+        findings.setdefault((place, complaint.message), finding)
+    return sorted(findings.values(), key=lambda finding: finding.place)
+
+
+def validate_input(data: Any, schema: Schema) -> list[str]:
+    """What is wrong with JSON `data` by `schema`, one line each, with its hint in parentheses."""
+    lines = (
+        f"{complaint.message} ({complaint.hint})" if complaint.hint else complaint.message
+        for complaint in _complaints(data, schema, lambda path: '"', ())
+    )
+    return list(dict.fromkeys(lines))
+
+
+def _complaints(
+    data: Any,
+    schema: Schema,
+    style: Callable[[tuple[str | int, ...]], str | None],
+    prefix: tuple[str | int, ...],
+) -> list[Complaint]:
+    validator = _validator(schema)
+    if validator.is_valid(data):
+        return []
+    return complaints(list(validator.iter_errors(data)), validator, style, prefix)
+
+
+# A schema given as a plain dict has no name to cache by; its identity does, as long as the cache keeps it alive.
+_MAX_CACHED = 256
+_cached: dict[int, tuple[Schema, Any]] = {}
+
+
+def _validator(schema: Schema) -> Any:
+    found = _cached.get(id(schema))
+    if found is not None and found[0] is schema:
+        return found[1]
+    from jsonschema import Draft202012Validator
+
+    if "$id" not in schema:
+        based = {**schema, "$id": f"{_BASE}unnamed"}
+    else:
+        based = dict(schema)
+    validator = Draft202012Validator(based, registry=_registry())
+    if len(_cached) >= _MAX_CACHED:
+        _cached.clear()
+    _cached[id(schema)] = (schema, validator)
+    return validator
+
+
+@lru_cache(maxsize=None)
+def _registry() -> Any:
+    from referencing import Registry, Resource
+    from referencing.exceptions import NoSuchResource
+    from referencing.jsonschema import DRAFT202012
+
+    def retrieve(uri: str) -> Any:
+        _, found, name = uri.partition("/schemas/")
+        try:
+            return Resource.from_contents(load_schema(name), default_specification=DRAFT202012)
+        except InputError:
+            raise NoSuchResource(ref=uri) from None
+
+    return Registry(retrieve=cast(Any, lru_cache(maxsize=None)(retrieve)))

@@ -1,0 +1,495 @@
+"""What jsonschema says, in words for the person who wrote the file.
+
+Each error becomes a `Complaint`: the field, the value (shortened, masked), what was expected and what to do.
+An `anyOf` or `oneOf` is explained by the branch that was most likely meant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from policyengine.source.core_schema import resolve, surprise
+from policyengine.source.nearest import did_you_mean, nearest
+from policyengine.source.secrets import looks_secret, names_secret
+
+Path = tuple[str | int, ...]
+StyleOf = Callable[[Path], str | None]
+
+# Lengths, in characters, that keep a message on one readable line.
+_SHOWN_VALUE = 60
+_SHOWN_TEXT = 160
+_SHOWN_CHOICES = 12
+
+_TYPE_NAMES = {
+    "string": "text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+    "null": "null",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One thing that is wrong at `path` below the judged value; `at_key` where it is the key, not the value."""
+
+    path: Path
+    message: str
+    hint: str | None = None
+    at_key: bool = False
+    missing: tuple[str, ...] = ()  # the keys of which one is missing
+    meant: str | None = None  # the key that an unknown key was likely meant to be
+
+
+def complaints(errors: Iterable[Any], validator: Any, style: StyleOf, prefix: Path) -> list[Complaint]:
+    """The complaints that `errors` of jsonschema amount to, without doubles.
+
+    `style` tells how the scalar at a path is written in YAML, `prefix` is the path of the judged value.
+    """
+    explainer = _Explainer(validator, style, prefix)
+    found: dict[tuple[Path, str], Complaint] = {}
+    late: list[Any] = []
+    for error in errors:
+        if error.validator in ("unevaluatedProperties", "unevaluatedItems"):
+            late.append(error)
+            continue
+        for complaint in explainer.explain(error):
+            found.setdefault((complaint.path, complaint.message), complaint)
+    # A failed branch leaves all its keys "unevaluated"; that follows from the other complaints, so it is no news.
+    for error in late:
+        path = tuple(error.absolute_path)
+        if any(complaint.path[: len(path)] == path for complaint in found.values()):
+            continue
+        for complaint in explainer.explain(error):
+            found.setdefault((complaint.path, complaint.message), complaint)
+    return _without_echoes(list(found.values()))
+
+
+def _without_echoes(found: list[Complaint]) -> list[Complaint]:
+    """Leave out that a key is missing where a misspelt key beside it already says so."""
+    meant = {(complaint.path[:-1], complaint.meant) for complaint in found if complaint.meant is not None}
+    return [
+        complaint
+        for complaint in found
+        if not any((complaint.path, key) in meant for key in complaint.missing)
+    ]
+
+
+class _Explainer:
+    def __init__(self, validator: Any, style: StyleOf, prefix: Path) -> None:
+        self._validator = validator
+        self._style = style
+        self._prefix = prefix
+
+    def explain(self, error: Any) -> Iterator[Complaint]:
+        keyword = error.validator
+        path = tuple(error.absolute_path)
+        if keyword in ("anyOf", "oneOf"):
+            yield from self._branches(error, path)
+        elif keyword in ("additionalProperties", "unevaluatedProperties"):
+            yield from self._unknown_keys(error, path)
+        elif keyword == "required":
+            yield self._missing(error, path)
+        elif keyword == "dependentRequired":
+            yield Complaint(path, f"{self._field(path)}: {_dependent(error)}", _about(error.schema))
+        elif "propertyNames" in error.absolute_schema_path:
+            yield self._bad_key(error, path)
+        elif keyword in ("type", "enum", "const"):
+            expected, hint = self._expected(error, path)
+            yield self._wrong(error, path, expected, hint)
+        else:
+            yield self._wrong(error, path, _expectation(error), _about(error.schema))
+
+    # Messages
+
+    def _field(self, path: Path) -> str:
+        full = (*self._prefix, *path)
+        return f"`{dotted(full)}`" if full else "the document"
+
+    def _wrong(self, error: Any, path: Path, expected: str, hint: str | None) -> Complaint:
+        name = next((step for step in reversed((*self._prefix, *path)) if isinstance(step, str)), "")
+        value = shown(error.instance, name)
+        return Complaint(path, f"{self._field(path)} is {value}; expected {expected}", hint)
+
+    def _expected(self, error: Any, path: Path) -> tuple[str, str | None]:
+        value = error.instance
+        if error.validator == "type":
+            wanted = error.validator_value
+            wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+            return _types(wanted), self._type_hint(value, wanted, path) or _about(error.schema)
+        choices = [error.validator_value] if error.validator == "const" else list(error.validator_value)
+        hint = None
+        if isinstance(value, str):
+            hint = did_you_mean(value, [choice for choice in choices if isinstance(choice, str)])
+        types = list(dict.fromkeys(_type_of(choice) for choice in choices))
+        hint = hint or self._type_hint(value, types, path) or _about(error.schema)
+        return _choices(choices), hint
+
+    def _type_hint(self, value: Any, wanted: Sequence[str], path: Path) -> str | None:
+        style = self._style(path)
+        if isinstance(value, str) and "string" not in wanted:
+            if style == "":
+                return next((hint for name in wanted if (hint := surprise(value, name))), None)
+            if style in ("'", '"'):
+                return _unquote(value, wanted)
+            return None
+        if "string" in wanted and isinstance(value, bool | int | float):
+            return f'quote it to mean the text: "{json.dumps(value)}"'
+        if value is None and "null" not in wanted:
+            return "write a value, or remove the key"
+        if isinstance(value, float) and "integer" in wanted:
+            return "write it without a fraction"
+        return None
+
+    def _unknown_keys(self, error: Any, path: Path) -> Iterator[Complaint]:
+        schema = error.schema
+        known = self._known_keys(schema, error)
+        for key in error.instance:
+            if key in known or not _names_key(error, key):
+                continue
+            free = [name for name in known if name not in error.instance]
+            meant = nearest(key, free) or nearest(key, known)
+            hint = f"did you mean `{meant}`?" if meant else _allowed(known)
+            where = f" in {self._field(path)}" if (*self._prefix, *path) else ""
+            message = f"unknown key `{_short(key, _SHOWN_VALUE)}`{where}"
+            yield Complaint((*path, key), message, hint, at_key=True, meant=meant)
+
+    def _known_keys(self, schema: Any, error: Any) -> list[str]:
+        """The keys that `schema` knows, with those of the schemas that it joins."""
+        keys: dict[str, None] = {}
+        resolver = self._resolver_of(error)
+        pending, seen = [(schema, resolver)], set()
+        while pending:
+            part, resolver = pending.pop()
+            if not isinstance(part, dict) or id(part) in seen:
+                continue
+            seen.add(id(part))
+            keys.update(dict.fromkeys(part.get("properties", {})))
+            for name in ("allOf", "anyOf", "oneOf"):
+                pending.extend((branch, resolver) for branch in part.get(name, []))
+            pending.extend((part[name], resolver) for name in ("then", "else", "if") if name in part)
+            pending.extend((branch, resolver) for branch in part.get("dependentSchemas", {}).values())
+            if "$ref" in part and resolver is not None:
+                try:
+                    target = resolver.lookup(part["$ref"])
+                except Exception:  # a reference that cannot be followed only makes the hint poorer
+                    continue
+                pending.append((target.contents, target.resolver))
+        return list(keys)
+
+    def _resolver_of(self, error: Any) -> Any:
+        """What resolves the references of the schema that `error` is about; None where it cannot be told."""
+        schema, resolver = self._validator.schema, getattr(self._validator, "_resolver", None)
+        for step in error.absolute_schema_path if resolver is not None else ():
+            try:
+                if step == "$ref" and isinstance(schema[step], str):
+                    target = resolver.lookup(schema[step])
+                    schema, resolver = target.contents, target.resolver
+                else:
+                    schema = schema[step]
+            except Exception:  # a reference that cannot be followed only makes the hint poorer
+                return None
+        return resolver
+
+    def _missing(self, error: Any, path: Path) -> Complaint:
+        key = _missing_key(error)
+        where = self._field(path) if (*self._prefix, *path) else "the document"
+        schema = error.schema.get("properties", {}).get(key, {}) if isinstance(error.schema, dict) else {}
+        hint = self._about_key(key, schema, error)
+        return Complaint(path, f"{where} lacks the key `{key}`", hint, missing=(key,))
+
+    def _about_key(self, key: str, schema: Any, error: Any) -> str | None:
+        merged: dict[str, Any] = {}
+        resolver = self._resolver_of(error)
+        for _ in range(8):  # references in a chain; more than a few would be a mistake in the schema
+            if not isinstance(schema, dict):
+                break
+            merged = {**schema, **merged}
+            if "$ref" not in schema or resolver is None:
+                break
+            try:
+                target = resolver.lookup(schema["$ref"])
+            except Exception:  # a reference that cannot be followed only makes the hint poorer
+                break
+            schema, resolver = target.contents, target.resolver
+        example = _example(key, merged)
+        about = _about(merged)
+        if example and about:
+            return f"{about.rstrip('.')}; for example {example}"
+        return about or (f"for example {example}" if example else f"add `{key}`")
+
+    def _bad_key(self, error: Any, path: Path) -> Complaint:
+        key = error.instance
+        where = f" in {self._field(path)}" if (*self._prefix, *path) else ""
+        if error.validator == "enum":
+            hint = did_you_mean(key, error.validator_value) if isinstance(key, str) else None
+            hint = hint or _allowed([choice for choice in error.validator_value if isinstance(choice, str)])
+            return Complaint(
+                (*path, key), f"unknown key `{_short(key, _SHOWN_VALUE)}`{where}", hint, at_key=True
+            )
+        message = (
+            f"the key `{_short(key, _SHOWN_VALUE)}`{where} is not allowed; expected {_expectation(error)}"
+        )
+        return Complaint((*path, key), message, _about(error.schema), at_key=True)
+
+    # Alternatives
+
+    def _branches(self, error: Any, path: Path) -> Iterator[Complaint]:
+        branches: dict[Any, list[Any]] = {}
+        for child in error.context or ():
+            branches.setdefault(child.schema_path[0], []).append(child)
+        if not branches:  # a oneOf of which several branches hold
+            yield self._several(error, path)
+            return
+        lists = list(branches.values())
+        here = len(path)
+        if all(len(tuple(child.absolute_path)) == here for errors in lists for child in errors):
+            joined = self._joined(error, path, lists)
+            if joined is not None:
+                yield joined
+                return
+        best = min(lists, key=lambda errors: _distance(errors, here))
+        yield from complaints(best, self._validator, self._style, self._prefix)
+
+    def _several(self, error: Any, path: Path) -> Complaint:
+        required = [
+            tuple(branch.get("required", ())) for branch in error.validator_value if isinstance(branch, dict)
+        ]
+        present = [
+            key
+            for keys in required
+            for key in keys
+            if isinstance(error.instance, dict) and key in error.instance
+        ]
+        if len(present) > 1:
+            names = " and ".join(f"`{key}`" for key in dict.fromkeys(present))
+            return Complaint(
+                path, f"{self._field(path)} has {names}; expected only one of them", "remove one"
+            )
+        return Complaint(
+            path, f"{self._field(path)} fits several forms; expected exactly one", _about(error.schema)
+        )
+
+    def _joined(self, error: Any, path: Path, branches: list[list[Any]]) -> Complaint | None:
+        """One complaint for branches that all fail at the value itself and for one kind of reason."""
+        keywords = {child.validator for errors in branches for child in errors}
+        if any(len(errors) != 1 for errors in branches):
+            return None
+        first = [errors[0] for errors in branches]
+        if keywords == {"required"}:
+            keys = tuple(dict.fromkeys(_missing_key(child) for child in first))
+            names = ", ".join(f"`{key}`" for key in keys)
+            message = f"{self._field(path)} needs one of the keys {names}"
+            return Complaint(path, message, _about(error.schema), missing=keys)
+        if keywords <= {"type"}:
+            wanted: list[str] = []
+            for child in first:
+                value = child.validator_value
+                wanted.extend([value] if isinstance(value, str) else value)
+            wanted = list(dict.fromkeys(wanted))
+            hint = self._type_hint(error.instance, wanted, path) or _about(error.schema)
+            return self._wrong(error, path, _types(wanted), hint)
+        if keywords <= {"type", "enum", "const"}:
+            expected = list(dict.fromkeys(self._expected(child, path)[0] for child in first))
+            choices = [
+                choice
+                for child in first
+                if child.validator != "type"
+                for choice in (
+                    [child.validator_value] if child.validator == "const" else child.validator_value
+                )
+                if isinstance(choice, str)
+            ]
+            value = error.instance
+            hint = did_you_mean(value, choices) if isinstance(value, str) else None
+            return self._wrong(error, path, ", or ".join(expected), hint or _about(error.schema))
+        return None
+
+
+def _distance(errors: Sequence[Any], depth: int) -> tuple[int, int, int, int]:
+    """How far a value is from a branch: wrong type as a whole, another kind, then by the number of errors."""
+    wrong_type = wrong_kind = misplaced = 0
+    for error in errors:
+        at = len(tuple(error.absolute_path)) - depth
+        if at == 0 and error.validator in ("type", "enum", "const"):
+            wrong_type = 1
+        elif at == 1 and error.validator == "const":
+            wrong_kind = 1
+        elif at == 0 and error.validator in ("required", "additionalProperties", "unevaluatedProperties"):
+            misplaced += 1
+    return wrong_type, wrong_kind, misplaced, len(errors)
+
+
+# Parts of messages
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """A path as people write it: `spec.rules[2].when`."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            step = _short(step, _SHOWN_VALUE)
+            step = step if step and all(char.isalnum() or char in "_-" for char in step) else json.dumps(step)
+            text += f".{step}" if text else step
+    return text
+
+
+def shown(value: Any, name: str = "") -> str:
+    """A value for a message: short, on one line, and hidden where it or its field `name` looks secret."""
+    if isinstance(value, dict):
+        return "a mapping" if value else "an empty mapping"
+    if isinstance(value, list):
+        return "a list" if value else "an empty list"
+    if isinstance(value, str):
+        if looks_secret(value) or (value and names_secret(name)):
+            return "a hidden value that looks secret"
+        if not value:
+            return 'the empty text ""'
+        return "the text " + json.dumps(_short(value, _SHOWN_VALUE), ensure_ascii=False)
+    return _short(json.dumps(value), _SHOWN_VALUE)
+
+
+def _short(text: str, length: int) -> str:
+    text = " ".join(text.split()) if "\n" in text else text
+    return text if len(text) <= length else text[: length - 3] + "..."
+
+
+def _type_of(value: Any) -> str:
+    if value is None:
+        return "null"
+    for kind, name in (
+        (bool, "boolean"),
+        (int, "integer"),
+        (float, "number"),
+        (str, "string"),
+        (list, "array"),
+    ):
+        if isinstance(value, kind):
+            return name
+    return "object"
+
+
+def _types(names: Sequence[str]) -> str:
+    return _or([_TYPE_NAMES.get(name, name) for name in names])
+
+
+def _choices(choices: Sequence[Any]) -> str:
+    texts = [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices]
+    if len(texts) == 1:
+        return f"`{texts[0]}`"
+    more = f" and {len(texts) - _SHOWN_CHOICES} more" if len(texts) > _SHOWN_CHOICES else ""
+    return "one of " + ", ".join(f"`{text}`" for text in texts[:_SHOWN_CHOICES]) + more
+
+
+def _or(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " or " + parts[-1]
+
+
+def _allowed(keys: Sequence[str]) -> str | None:
+    if not keys:
+        return "remove it"
+    more = f" and {len(keys) - _SHOWN_CHOICES} more" if len(keys) > _SHOWN_CHOICES else ""
+    return "known keys: " + ", ".join(keys[:_SHOWN_CHOICES]) + more
+
+
+def _about(schema: Any) -> str | None:
+    """What the schema says about a value, as a hint."""
+    text = schema.get("description") or schema.get("title") if isinstance(schema, dict) else None
+    return _short(text, _SHOWN_TEXT) if isinstance(text, str) else None
+
+
+def _example(key: str, schema: dict[str, Any]) -> str | None:
+    for examples in (
+        schema.get("examples"),
+        schema.get("enum"),
+        [schema["const"]] if "const" in schema else None,
+    ):
+        if isinstance(examples, list) and examples:
+            value = examples[0]
+            text = value if isinstance(value, str) and resolve_is_text(value) else json.dumps(value)
+            return f"`{key}: {_short(text, _SHOWN_VALUE)}`"
+    return None
+
+
+def resolve_is_text(value: str) -> bool:
+    """Whether `value` can stand plain in YAML and stay text, by a careful guess."""
+    if not value or value.strip() != value or not (value[0].isalnum() or value[0] in "_./"):
+        return False
+    try:
+        plain = isinstance(resolve(value), str)
+    except ValueError:
+        return False
+    return plain and ": " not in value and " #" not in value and not value.endswith(":") and "\n" not in value
+
+
+def _unquote(value: str, wanted: Sequence[str]) -> str | None:
+    try:
+        plain = resolve(value.strip())
+    except ValueError:
+        return None
+    number = isinstance(plain, int | float) and not isinstance(plain, bool)
+    if (number and {"number", "integer"} & set(wanted)) or (isinstance(plain, bool) and "boolean" in wanted):
+        return f"remove the quotes: {value.strip()}"
+    return None
+
+
+def _names_key(error: Any, key: str) -> bool:
+    """Whether jsonschema's message lists `key` among those that are too many; it has no field for that."""
+    return repr(key) in error.message
+
+
+def _missing_key(error: Any) -> str:
+    """The key that is missing: jsonschema reports one error for each, and names it in its message only."""
+    for key in error.validator_value:
+        if key not in error.instance and error.message.startswith(repr(key)):
+            return str(key)
+    return next(str(key) for key in error.validator_value if key not in error.instance)
+
+
+def _dependent(error: Any) -> str:
+    for key, needed in error.validator_value.items():
+        for other in needed:
+            if key in error.instance and other not in error.instance:
+                return f"the key `{key}` needs the key `{other}` beside it"
+    return "a key is missing that another one needs"
+
+
+def _expectation(error: Any) -> str:
+    """What was expected, for the keywords that look at one value."""
+    wanted = error.validator_value
+    wording = _EXPECTATIONS.get(error.validator)
+    if wording is None:
+        return f"what the schema's `{error.validator}` asks for"
+    shown_wanted = wanted if isinstance(wanted, str) else json.dumps(wanted)
+    return wording.replace("{}", _short(shown_wanted, _SHOWN_TEXT))
+
+
+_EXPECTATIONS = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} character(s)",
+    "maxLength": "at most {} characters",
+    "pattern": "text that matches {}",
+    "format": "text in the format {}",
+    "minItems": "at least {} item(s)",
+    "maxItems": "at most {} items",
+    "uniqueItems": "no item twice",
+    "contains": "a list with a certain item",
+    "minContains": "at least {} such items",
+    "maxContains": "at most {} such items",
+    "minProperties": "at least {} key(s)",
+    "maxProperties": "at most {} keys",
+    "unevaluatedItems": "fewer items",
+    "not": "something else",
+    "dependentSchemas": "other keys beside it",
+}
