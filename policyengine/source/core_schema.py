@@ -1,7 +1,7 @@
-"""What a plain YAML scalar means: the core schema of YAML 1.2, and where YAML 1.1 would have read it otherwise.
+"""What a plain YAML scalar means: the core schema of YAML 1.2, and where YAML 1.1 read it otherwise.
 
-YAML 1.1, which many tools still follow, reads `no` as false, `1_000` as a number and `12:30` as 750. Here they
-are text. `surprise` tells about such a text, so that a message can say it when a number was wanted.
+YAML 1.1, which many tools still follow, reads `no` as false, `1_000` as a number and `12:30` as 750.
+Here they are text. `surprise` tells about such a text, so that a message can say it when a number was wanted.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class UnclearScalarError(ValueError):
 
 
 def resolve(text: str) -> Scalar:
-    """The value of the plain scalar `text`. Raises UnclearScalarError where no value would be a safe guess."""
+    """The value of the plain scalar `text`. Raises UnclearScalarError where any value would be a guess."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _STARTS:
@@ -89,7 +89,7 @@ def _float(text: str) -> float:
 
 
 def surprise(text: str, wanted: str) -> str | None:
-    """A hint for plain `text` that YAML 1.1 reads as a number, boolean or date, where `wanted` names the type.
+    """A hint for plain `text` that YAML 1.1 reads as a number, boolean or date; `wanted` names the type.
 
     `wanted` is a JSON Schema type name. None where the text is no such surprise.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,10 +32,10 @@ class Node:
 class Document:
     """A YAML document.
 
-    `data` is plain: dict with text keys, list, str, int, float, bool, None. Aliased values are shared, so do not
-    change it. `sound` is False where the reader reported something inside, so that `data` is a best guess.
-    A path is a sequence of mapping keys and list indexes; a path that leads nowhere stands for the nearest value
-    around it.
+    `data` is plain: dict with text keys, list, str, int, float, bool, None. Aliased values are shared, so do
+    not change it. `sound` is False where the reader reported something inside, so `data` is a best guess.
+    A path is a sequence of mapping keys and list indexes; a path that leads nowhere stands for the nearest
+    value around it.
     """
 
     __slots__ = ("_lines", "_origins", "_root", "data", "file", "index", "sound", "text")
@@ -106,25 +106,25 @@ class Document:
         """The value at `path`, or None where there is none."""
         value = self.data
         for step in path:
-            if isinstance(value, Mapping) and step in value:
-                value = value[step]
-            elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
-                value = value[step]
-            else:
+            if not _has(value, step):
                 return None
+            value = value[step]
         return value
 
     def _find(self, path: Path) -> tuple[Node, bool]:
         node = self._root
         for step in path:
-            children = _followed(node).children
-            if isinstance(children, dict) and isinstance(step, str) and step in children:
-                node = children[step]
-            elif isinstance(children, list) and isinstance(step, int) and 0 <= step < len(children):
-                node = children[step]
-            else:
+            children: Any = _followed(node).children
+            if not _has(children, step):
                 return node, False
+            node = children[step]
         return node, True
+
+
+def _has(collection: Any, step: str | int) -> bool:
+    if isinstance(collection, dict):
+        return step in collection
+    return isinstance(collection, list) and isinstance(step, int) and 0 <= step < len(collection)
 
 
 def _followed(node: Node) -> Node:

@@ -20,7 +20,10 @@ STDIN = "-"
 
 _WHITE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\.)*+"')
+# Half a surrogate pair may be among these escapes; the quick parser would let it pass.
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_LONE = re.compile("[\ud800-\udfff]")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _WORD = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
@@ -55,13 +58,17 @@ def parse_json(text: str, file: str) -> Any:
     text = text.removeprefix("\ufeff")
     try:
         # The standard parser is quick; where it, or a hook, objects, the reader below finds out where.
-        return json.loads(
+        if _SURROGATE.search(text):
+            raise ValueError
+        value = json.loads(
             text,
             object_pairs_hook=_pairs,
             parse_constant=_object_to,
             parse_int=_integer,
             parse_float=_float,
         )
+        _check_depth(value)
+        return value
     except (ValueError, RecursionError):
         return _Reader(text, file).read()
 
@@ -74,6 +81,21 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _object_to(_: str) -> NoReturn:
+    raise ValueError
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for parent in level
+            if isinstance(parent, dict | list)
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return
     raise ValueError
 
 
@@ -97,7 +119,7 @@ def _unreadable(error: UnreadableError) -> InputError:
 
 
 class _Reader:
-    """A slow reader that knows where it is; used to say what is wrong, after the quick one found something."""
+    """A slow reader that knows where it is; used to say what is wrong after the quick one failed."""
 
     def __init__(self, text: str, file: str) -> None:
         self._text = text
@@ -146,7 +168,7 @@ class _Reader:
             self._fail(self._at, "single quotes are not JSON; use double quotes")
         if not char:
             self._fail(self._at, "the input ends where a value is expected")
-        self._fail(self._at, "expected a JSON value here")
+        return self._fail(self._at, "expected a JSON value here")
 
     def _object(self, depth: int) -> dict[str, Any]:
         value: dict[str, Any] = {}
@@ -235,6 +257,8 @@ class _Reader:
             value: str = json.loads(found.group())
         except ValueError as error:
             self._fail(self._at + int(getattr(error, "pos", 0)), "invalid escape in the text")
+        if not value.isascii() and _LONE.search(value):
+            self._fail(self._at, "the text has half a surrogate pair; write both halves, or the character")
         self._at = found.end()
         return value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-# How alike two names must be to be offered; difflib's own default. Lower offers nonsense, higher misses typos.
+# How alike two names must be to be offered; difflib's default: lower offers nonsense, higher misses typos.
 _ALIKE = 0.6
 
 

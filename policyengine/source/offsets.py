@@ -1,8 +1,8 @@
 """Which source character stands behind each character of a scalar's value.
 
-An expression in a policy may be plain, quoted with escapes, or a literal or folded block. A column inside the
-expression has to become a column in the file, so these functions read the scalar's source again, as YAML does,
-and keep for each character of the value the offset in the text where it came from.
+An expression in a policy may be plain, quoted with escapes, or a literal or folded block. A column inside
+the expression has to become a column in the file, so these functions read the scalar's source again, as YAML
+does, and keep for each character of the value the offset in the text where it came from.
 """
 
 from __future__ import annotations
@@ -12,11 +12,7 @@ import re
 _BLANKS = " \t"
 _BREAKS = "\r\n"
 _BREAK = re.compile(r"\r\n|\r|\n")
-_ESCAPES = {
-    **{"0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"},
-    **{"e": "\x1b", " ": " ", '"': '"', "/": "/", "\\": "\\"},
-    **{"N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"},
-}
+_ESCAPES = dict(zip('0abt\tnvfre "/\\N_LP', '\0\a\b\t\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029', strict=True))
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 
 Origins = list[int]
@@ -25,8 +21,8 @@ Origins = list[int]
 def origins(text: str, start: int, end: int, style: str, value: str) -> Origins | None:
     """For each character of `value`, and once more for its end, the offset in `text` it came from.
 
-    `start` and `end` delimit the scalar in `text` without its tag and anchor; `style` is `''`, `'`, `"`, `|` or
-    `>`. None where the source does not read as `value`.
+    `start` and `end` delimit the scalar in `text` without its tag and anchor; `style` is `''`, `'`, `"`,
+    `|` or `>`. None where the source does not read as `value`.
     """
     if style in ("|", ">"):
         chars, found = _block(text, start, end, style, value)
@@ -90,7 +86,7 @@ def _white(text: str, at: int, end: int, chars: list[str], found: Origins, *, es
 
 
 def _block(text: str, start: int, end: int, style: str, value: str) -> tuple[str, Origins]:
-    """A literal or folded block, read line by line; chomping only shortens the end, so it needs no care here."""
+    """A literal or folded block, read line by line; chomping, which only shortens the end, is not done."""
     lines = _lines(text, start, end)
     indent = _indent([text[begin:stop] for begin, stop in lines], value)
     chars: list[str] = []
@@ -134,7 +130,7 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _indent(lines: list[str], value: str) -> int:
-    """How many columns of indentation were taken off, seen from the first line that has content in `value`."""
+    """How many columns of indentation were taken off, seen from the first line with content in `value`."""
     skipped = len(value) - len(value.lstrip("\n"))
     content = value[skipped:]
     if not content or skipped >= len(lines):

@@ -42,7 +42,8 @@ def counts(findings: Iterable[Finding]) -> dict[str, int]:
 def render_json(findings: Iterable[Finding]) -> str:
     """The findings as JSON text, in order and without doubles.
 
-        {"findings": [{"code", "severity", "message", "hint", "file", "line", "column", "end_line", "end_column"}],
+        {"findings": [{"code", "severity", "message", "hint",
+                       "file", "line", "column", "end_line", "end_column"}],
          "counts": {"error", "warning", "info"}}
 
     `hint` is null where there is none. Lines and columns start at 1; the end is just past the last character.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from policyengine.source.errors import InputError
 
 
-@lru_cache(maxsize=None)
+@cache
 def resource_folder(name: str) -> Path:
-    """The folder `schemas` or `policies`: the wheel's own copy, else the one beside the package in a checkout.
+    """The folder `schemas` or `policies`: the wheel's own copy, else the one in the checkout.
 
     Raises InputError where neither is there, which means a broken installation.
     """

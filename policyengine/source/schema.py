@@ -1,14 +1,15 @@
 """JSON Schemas: loading the packaged ones, and judging data by them.
 
-Schema files refer to each other by relative path (`common.schema.json#/$defs/metadata`); nothing is ever fetched.
-`schema_errors` turns what jsonschema says into messages.
+Schema files refer to each other by relative path (`common.schema.json#/$defs/metadata`); nothing is ever
+fetched. `schema_errors` turns what jsonschema says into messages.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
+from importlib import import_module
 from typing import Any, cast
 
 from policyengine.source.document import Document
@@ -28,7 +29,7 @@ _SUFFIX = ".schema.json"
 Schema = Mapping[str, Any]
 
 
-@lru_cache(maxsize=None)
+@cache
 def load_schema(name: str) -> dict[str, Any]:
     """The packaged schema `name`, a path under `schemas/` without `.schema.json`, for example `inputs/tips`.
 
@@ -70,7 +71,7 @@ def validate_input(data: Any, schema: Schema) -> list[str]:
     """What is wrong with JSON `data` by `schema`, one line each, with its hint in parentheses."""
     lines = (
         f"{complaint.message} ({complaint.hint})" if complaint.hint else complaint.message
-        for complaint in _complaints(data, schema, lambda path: '"', ())
+        for complaint in _complaints(data, schema, lambda _: '"', ())
     )
     return list(dict.fromkeys(lines))
 
@@ -87,7 +88,7 @@ def _complaints(
     return complaints(list(validator.iter_errors(data)), validator, style, prefix)
 
 
-# A schema given as a plain dict has no name to cache by; its identity does, as long as the cache keeps it alive.
+# A schema given as a plain dict has no name to cache by; its identity does while the cache keeps it alive.
 _MAX_CACHED = 256
 _cached: dict[int, tuple[Schema, Any]] = {}
 
@@ -109,17 +110,18 @@ def _validator(schema: Schema) -> Any:
     return validator
 
 
-@lru_cache(maxsize=None)
+@cache
 def _registry() -> Any:
-    from referencing import Registry, Resource
     from referencing.exceptions import NoSuchResource
     from referencing.jsonschema import DRAFT202012
 
-    def retrieve(uri: str) -> Any:
-        _, found, name = uri.partition("/schemas/")
-        try:
-            return Resource.from_contents(load_schema(name), default_specification=DRAFT202012)
-        except InputError:
-            raise NoSuchResource(ref=uri) from None
+    referencing: Any = import_module("referencing")  # its attrs classes hide their arguments from mypy
 
-    return Registry(retrieve=cast(Any, lru_cache(maxsize=None)(retrieve)))
+    def retrieve(uri: str) -> Any:
+        name = uri.partition("/schemas/")[2]
+        try:
+            return DRAFT202012.create_resource(load_schema(name))
+        except InputError:
+            raise cast(Any, NoSuchResource)(ref=uri) from None
+
+    return referencing.Registry(retrieve=cache(retrieve))

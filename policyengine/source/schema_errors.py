@@ -36,7 +36,7 @@ _TYPE_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One thing that is wrong at `path` below the judged value; `at_key` where it is the key, not the value."""
+    """One thing that is wrong at `path` below the judged value; `at_key` where the key is wrong itself."""
 
     path: Path
     message: str
@@ -60,7 +60,7 @@ def complaints(errors: Iterable[Any], validator: Any, style: StyleOf, prefix: Pa
             continue
         for complaint in explainer.explain(error):
             found.setdefault((complaint.path, complaint.message), complaint)
-    # A failed branch leaves all its keys "unevaluated"; that follows from the other complaints, so it is no news.
+    # A failed branch leaves all its keys "unevaluated"; that follows from the other complaints.
     for error in late:
         path = tuple(error.absolute_path)
         if any(complaint.path[: len(path)] == path for complaint in found.values()):
@@ -184,14 +184,15 @@ class _Explainer:
 
     def _resolver_of(self, error: Any) -> Any:
         """What resolves the references of the schema that `error` is about; None where it cannot be told."""
-        schema, resolver = self._validator.schema, getattr(self._validator, "_resolver", None)
+        schema: Any = self._validator.schema
+        resolver: Any = getattr(self._validator, "_resolver", None)
         for step in error.absolute_schema_path if resolver is not None else ():
             try:
-                if step == "$ref" and isinstance(schema[step], str):
-                    target = resolver.lookup(schema[step])
+                # jsonschema leaves `$ref` out of its paths.
+                while isinstance(schema, dict) and step not in schema and "$ref" in schema:
+                    target = resolver.lookup(schema["$ref"])
                     schema, resolver = target.contents, target.resolver
-                else:
-                    schema = schema[step]
+                schema = schema[step]
             except Exception:  # a reference that cannot be followed only makes the hint poorer
                 return None
         return resolver

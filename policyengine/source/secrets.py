@@ -6,8 +6,8 @@ import re
 
 MASK = "*"
 
-# Shapes that providers give their keys, so that they can be found; and after them any long run of mixed letters
-# and digits. A name like `claude-sonnet-4-5-20250929` has no such run, since `-` ends one.
+# Shapes that providers give their keys, so that they can be found; and after them any long run of mixed
+# letters and digits. A name like `claude-sonnet-4-5-20250929` has no such run, since `-` ends one.
 _KNOWN = (
     r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9_-]{12,}",
     r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}",

@@ -95,7 +95,7 @@ def _read_bytes(path: str | os.PathLike[str], file: str, limit: int) -> bytes:
 
 
 def decode(data: bytes, file: str) -> str:
-    """`data` as UTF-8 text without its byte order mark; raises UnreadableError with the place of a bad byte."""
+    """`data` as UTF-8 text without byte order mark; raises UnreadableError with the place of a bad byte."""
     for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             raise UnreadableError(f"the file is {name}; expected UTF-8", Place(file), "save it as UTF-8")

@@ -44,7 +44,7 @@ _SCALAR_TAGS: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 _TAG_DIRECTIVE = re.compile(r"(?:^|[\r\n])%TAG")
-# What YAML allows to stand in a file as it is, less the three line breaks of YAML 1.1 and a second byte order mark.
+# What YAML allows to stand in a file as it is, less the three line breaks of YAML 1.1 and a byte order mark.
 _BAD_CHARACTER = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
@@ -62,8 +62,8 @@ def read_documents(path: str | os.PathLike[str]) -> tuple[list[Document], list[F
 def parse_documents(text: str, file: str) -> tuple[list[Document], list[Finding]]:
     """The documents in `text` and the findings of reading it; `file` is the name that places carry.
 
-    A finding about a value leaves the document in the list, with `sound` False. Where reading has to stop, the
-    documents before that point are in the list.
+    A finding about a value leaves the document in the list, with `sound` False. Where reading has to stop,
+    the documents before that point are in the list.
     """
     text = text.removeprefix("\ufeff")
     reader = _Reader(text, Lines(text, file))
@@ -129,7 +129,7 @@ class _Reader:
             if isinstance(event, yaml.ScalarEvent):
                 self._scalar(event, start, end)
             elif isinstance(event, yaml.AliasEvent):
-                self._alias(event.anchor, start, end)
+                self._alias(event.anchor or "", start, end)
             elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
                 self._open(event, start, end)
             elif isinstance(event, yaml.CollectionEndEvent):
@@ -298,7 +298,7 @@ class _Reader:
             hint = (
                 "split it into several files" if self._nodes > MAX_NODES else "write fewer aliases of aliases"
             )
-            message = f"the document has more than {MAX_NODES:,} values, with aliases counted as what they stand for"
+            message = f"the document has more than {MAX_NODES:,} values, with aliases followed"
             self._stop(node.start, node.end, message, hint)
         if len(self._stack) + node.height > MAX_DEPTH:
             self._too_deep(node)
@@ -377,4 +377,4 @@ class _Reader:
 
 _TAG = re.compile(r"!\S*")
 # Anchor and tag in front of a value, with the white space and comments between.
-_PROPERTIES = re.compile(r"(?:[&!][^\s]*(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*)+")
+_PROPERTIES = re.compile(r"(?:[&!][^\s]*(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+[ \t]*)++")

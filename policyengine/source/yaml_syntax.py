@@ -45,7 +45,7 @@ def describe(error: Any, text: str, last_scalar: Node | None) -> Problem:
     return Problem(at, _plain(problem), None)
 
 
-# In this order; the first that occurs in PyYAML's problem or context wins. `{line}` is where the construct began.
+# The first that occurs in PyYAML's problem or context wins. `{line}` is where the construct began.
 _WORDINGS = (
     (
         "mapping values are not allowed",
