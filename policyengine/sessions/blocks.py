@@ -69,7 +69,7 @@ def take_output(builder: Builder, draft: RoundDraft, block: Json) -> None:
 
 
 def read_usage(value: object, before: Usage | None = None) -> Usage | None:
-    """Read Anthropic usage. Lines of one response repeat it while `output_tokens` grows: the largest counts."""
+    """Read Anthropic usage. Lines of one response repeat it while its output grows: the largest counts."""
     fields = as_dict(value)
     if not fields:
         return before

@@ -139,7 +139,7 @@ class Builder:
         self._answered = False
 
     def respond(self, kind: TurnKind = "interactive") -> RoundDraft:
-        """Start a round. Where no prompt came before it, an empty turn of this kind stands for the lost one."""
+        """Start a round. Where no prompt came before it, an empty turn of this kind stands for it."""
         if not self._turns:
             self._turns.append(_TurnDraft("", False, kind))
         turn = self._turns[-1]
@@ -187,8 +187,13 @@ class Builder:
         text_bytes = sum(part.bytes for part in content if part.kind in ("tool_result", "json"))
         call.result = ToolResult(content, text_bytes, error, cancelled)
 
-    def compaction(self, trigger: Trigger | None, tokens: int | None) -> None:
-        """Take a recorded compaction: what waited to be sent is now part of what was summarised."""
+    def compaction(
+        self, trigger: Trigger | None, tokens: int | None, summary: Iterable[Part] = (), *, keep: bool = False
+    ) -> None:
+        """Take a recorded compaction, with what stands for the history from now on.
+
+        What waited to be sent was summarised too, unless the product still sends it (`keep`).
+        """
         self._compactions.append(
             RecordedCompaction(
                 round=len(self.rounds) + 1,
@@ -198,7 +203,7 @@ class Builder:
                 pending=tuple(self.pending),
             )
         )
-        self.pending.clear()
+        self.pending = [*summary, *(self.pending if keep else ())]
         self._context += 1
 
     def done(self, skipped: dict[str, int], lines: int) -> Session:

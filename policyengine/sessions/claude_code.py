@@ -1,8 +1,8 @@
 """Claude Code transcripts: JSONL, one line an event.
 
 One response is spread over several lines that repeat its message id and usage, with tool results in between
-where tools ran while it streamed. What the file calls `isMeta` (skill texts, caveats, hook feedback) is sent to
-the model like any user message, but it starts no turn.
+where tools ran while it streamed. What the file calls `isMeta` (skill texts, caveats, hook feedback) is sent
+to the model like any user message, but it starts no turn; so is what a local command printed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,16 @@ from typing import Final
 
 from policyengine.sessions.blocks import as_blocks, read_usage, take_output, take_result, user_part
 from policyengine.sessions.build import Builder, RoundDraft
-from policyengine.sessions.content import Json, as_count, as_dict, as_str, size, text_part, time_ms
+from policyengine.sessions.content import (
+    Json,
+    as_count,
+    as_dict,
+    as_str,
+    size,
+    text_part,
+    time_ms,
+    without_elements,
+)
 from policyengine.sessions.model import Part, Session, Trigger, TurnKind
 
 # Lines that never reach the model.
@@ -187,7 +196,7 @@ class ClaudeCodeReader:
         else:
             self._command = None
             kind = "notification" if start.startswith(_NOTIFICATION) else self._kind
-            self.builder.turn(_without_injected(text).strip(), kind=kind)
+            self.builder.turn(without_elements(text, _INJECTED).strip(), kind=kind)
 
     def _system(self, line: Json) -> str | None:
         subtype = line.get("subtype")
@@ -229,8 +238,8 @@ class ClaudeCodeReader:
     def _queued(self, line: Json) -> str | None:
         """Follow the queue of what was typed while tools ran.
 
-        "remove" means that the message went out with the next tool results of the same turn; "dequeue" that it
-        became a prompt, which has a line of its own.
+        "remove" means that the message went out with the next tool results of the same turn; "dequeue" that
+        it became a prompt, which has a line of its own.
         """
         operation, content = line.get("operation"), as_str(line.get("content"))
         if operation == "enqueue" and content:
@@ -270,22 +279,8 @@ _SYSTEM_SUBTYPES: Final = frozenset(
 
 
 def _between(text: str, tag: str) -> str:
-    before, found, after = text.partition(f"<{tag}>")
+    _, found, after = text.partition(f"<{tag}>")
     return after.partition(f"</{tag}>")[0] if found else ""
-
-
-def _without_injected(text: str) -> str:
-    """Take out what the product put into the message; an element that is never closed stays as it is."""
-    for tag in _INJECTED:
-        opening, closing = f"<{tag}", f"</{tag}>"
-        start = text.find(opening)
-        while start >= 0:
-            end = text.find(closing, start)
-            if end < 0:
-                break
-            text = text[:start] + text[end + len(closing) :]
-            start = text.find(opening, start)
-    return text
 
 
 def _text_of(content: object) -> str:

@@ -1,30 +1,35 @@
 """Codex rollouts: JSONL, each line `{timestamp, type, payload}`.
 
-What the model receives and returns stands in `response_item` lines; `event_msg` lines repeat it for the screen.
-Two events say what the items do not: `user_message` which of the user messages a person wrote, and
-`token_count` where a response ends. Token counts come twice a response (once at its end, once more at the start of
-the next with the new rate limits), so only a count that differs from the last one ends a response.
+What the model receives and returns stands in `response_item` lines; `event_msg` lines repeat it for the
+screen. Two events say what the items do not: `user_message` which of the user messages a person wrote, and
+`token_count` where a response ends. Token counts come twice a response (once at its end, once more at the
+start of the next with the new rate limits), so only a count that differs from the last one ends a response.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from policyengine.sessions.build import Builder, RoundDraft
 from policyengine.sessions.content import (
     Json,
-    as_bool,
     as_count,
     as_dict,
     as_list,
     as_str,
     json_part,
-    media_part,
     redacted_length,
     reported,
     text_part,
     time_ms,
+)
+from policyengine.sessions.items import (
+    ITEMS,
+    MODEL_ITEMS,
+    OUTPUT_ITEMS,
+    content_parts,
+    take_item,
+    take_output,
 )
 from policyengine.sessions.model import Part, Session, TurnKind, Usage
 
@@ -40,13 +45,6 @@ _INJECTED: Final = (
     "<subagent_notification>",
     "# AGENTS.md instructions",
 )
-_OUTPUTS: Final = frozenset(
-    {"function_call_output", "custom_tool_call_output", "mcp_tool_call_output", "tool_search_output"}
-)
-_CALLS: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
-# Run by the provider within the response: content of the response, not calls of the batch.
-_HOSTED: Final = frozenset({"web_search_call", "image_generation_call", "file_search_call"})
-_ITEMS: Final = frozenset({"message", "reasoning", "compaction", *_OUTPUTS, *_CALLS, *_HOSTED})
 
 
 class CodexReader:
@@ -77,7 +75,7 @@ class CodexReader:
         kind, payload = line.get("type"), as_dict(line.get("payload"))
         if "payload" not in line:
             # The first versions wrote the items bare, after a line with the session's id.
-            if kind in _ITEMS:
+            if kind in ITEMS:
                 return self._item(line, moment)
             if "instructions" in line:
                 return self._meta({"base_instructions": line.get("instructions")})
@@ -170,44 +168,21 @@ class CodexReader:
         kind = item.get("type")
         if kind == "message" and item.get("role") != "assistant":
             self.builder.time(moment)
-            parts = list(_content(item.get("content")))
+            parts = list(content_parts(item.get("content")))
             self.builder.add(parts)
             if item.get("role") == "user":
                 self._user_item(parts)
             return None
-        if kind in _OUTPUTS:
+        if kind in OUTPUT_ITEMS:
             self.builder.time(moment)
             self._output_after_items = self._draft is not None
-            return self._output(item)
-        if kind not in _ITEMS or kind == "compaction":
+            take_output(self.builder, item)
+            return None
+        if kind not in MODEL_ITEMS:
             return "unknown item"
         draft = self._response()
         draft.timestamp_ms = moment or draft.timestamp_ms
-        if kind == "message":
-            draft.output.extend(_content(item.get("content")))
-        elif kind == "reasoning":
-            draft.output.append(text_part(_reasoning(item), "thinking"))
-        elif kind in _HOSTED:
-            draft.output.append(json_part(item))
-        else:
-            name = as_str(item.get("name")) or ("local_shell" if kind == "local_shell_call" else str(kind))
-            arguments = item.get("arguments", item.get("input", item.get("action")))
-            self.builder.called(draft, as_str(item.get("call_id")) or as_str(item.get("id")), name, arguments)
-        return None
-
-    def _output(self, item: Json) -> str | None:
-        call_id = as_str(item.get("call_id"))
-        output = item.get("output", item.get("result", item.get("tools")))
-        success: bool | None = None
-        if isinstance(output, dict):
-            success = as_bool(output.get("success"))
-            output = output.get("content", output)
-        error = None if success is None else not success
-        if isinstance(output, str):
-            parts = [text_part(output, "tool_result", call_id)]
-        else:
-            parts = list(_content(output, call_id or "", "tool_result"))
-        self.builder.result(call_id, parts, error=error)
+        take_item(self.builder, draft, item)
         return None
 
     def _user_item(self, parts: list[Part]) -> None:
@@ -248,17 +223,14 @@ class CodexReader:
     def _compacted(self, payload: Json) -> str | None:
         """Take a compaction. One within a prompted task was automatic; otherwise the file does not say."""
         self._close()
-        self.builder.compaction("auto" if self._in_task and self._task_prompted else None, None)
-        history = [as_dict(item) for item in as_list(payload.get("replacement_history"))]
-        for item in history:
-            kind = item.get("type")
-            if kind == "message":
-                self.builder.add(_content(item.get("content")))
-            else:
-                self.builder.add([json_part(item)])
+        summary: list[Part] = []
+        for item in [as_dict(item) for item in as_list(payload.get("replacement_history"))]:
+            is_message = item.get("type") == "message"
+            summary.extend(content_parts(item.get("content")) if is_message else [json_part(item)])
         message = as_str(payload.get("message"))
-        if message and not history:
-            self.builder.add([text_part(message)])
+        if message and not summary:
+            summary.append(text_part(message))
+        self.builder.compaction("auto" if self._in_task and self._task_prompted else None, None, summary)
         return None
 
 
@@ -279,25 +251,3 @@ _REPEATED: Final = frozenset(
         "item_completed",
     }
 )
-
-
-def _content(content: object, call_id: str | None = None, kind: str = "text") -> Iterable[Part]:
-    """Parts of a message's or an output's content items."""
-    if isinstance(content, str):
-        content = [{"type": "input_text", "text": content}]
-    for item in as_list(content):
-        fields = as_dict(item)
-        text = fields.get("text")
-        if isinstance(text, str):
-            yield text_part(text, "tool_result" if kind == "tool_result" else "text", call_id)
-        elif fields.get("type") == "input_image":
-            yield media_part("image", fields.get("image_url"), call_id)
-        elif fields.get("type") == "input_file":
-            yield media_part("document", fields.get("file_data"), call_id)
-        elif fields:
-            yield json_part(fields, call_id)
-
-
-def _reasoning(item: Json) -> str:
-    pieces = [*as_list(item.get("summary")), *as_list(item.get("content"))]
-    return "\n".join(str(as_dict(piece)["text"]) for piece in pieces if as_str(as_dict(piece).get("text")))

@@ -69,7 +69,7 @@ def fingerprint(arguments: Mapping[str, object] | str) -> str:
 
 
 def parse_arguments(value: object) -> Json | str:
-    """Read a call's arguments: an object as it is, a string that holds a JSON object parsed, else the text."""
+    """Read a call's arguments: an object, or a string that may hold one; else the text as it is."""
     if isinstance(value, dict):
         return value
     if not isinstance(value, str):
@@ -104,6 +104,23 @@ def json_part(value: object, call_id: str | None = None) -> Part:
     """Make a part of content that is neither text nor a tool call, as the JSON it stands in."""
     text = to_json(value)
     return Part("json", text, size(text), call_id)
+
+
+def without_elements(text: str, tags: tuple[str, ...]) -> str:
+    """Take out the elements with which a product wraps its own words into a message.
+
+    An element that is never closed stays as it is.
+    """
+    for tag in tags:
+        opening, closing = f"<{tag}", f"</{tag}>"
+        start = text.find(opening)
+        while start >= 0:
+            end = text.find(closing, start)
+            if end < 0:
+                break
+            text = text[:start] + text[end + len(closing) :]
+            start = text.find(opening, start)
+    return text
 
 
 def reported(usage: Usage) -> Usage | None:

@@ -73,8 +73,8 @@ def is_document(fields: Json) -> bool:
 def document_format(fields: Json, messages: list[object]) -> Format | None:
     """Format of a JSON document with these fields and messages; None where it is none we read.
 
-    Messages that only have texts are the same in two formats; they are read as the chat format unless the fields
-    around them say otherwise.
+    Messages that only have texts are the same in two formats; they are read as the chat format unless the
+    fields around them say otherwise.
     """
     objects = [message for message in messages if isinstance(message, dict)]
     for message in objects:

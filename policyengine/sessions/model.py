@@ -143,8 +143,9 @@ class RecordedCompaction:
     `round` is the 1-based index of the round whose send it preceded (one past the last round where none
     followed). `trigger` is None where the file does not say. `tokens` is the prompt size before it as the
     file reports it, None where it does not. `context` is the index of the context that it ended. `pending`
-    is what waited to be sent when it happened: it is not in that round's `added`, which holds what was sent
-    instead. The estimate that led to the compaction is the usage before it plus `pending`.
+    is what waited to be sent when it happened; that round's `added` holds what was sent after it, which
+    repeats `pending` only where the product did not summarise it. The estimate that led to the compaction is
+    the usage before it plus `pending`.
     """
 
     round: int

@@ -8,18 +8,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TypeAlias
 
+from policyengine.sessions.anthropic import AnthropicReader
 from policyengine.sessions.claude_code import ClaudeCodeReader
 from policyengine.sessions.codex import CodexReader
 from policyengine.sessions.content import Json, as_list
 from policyengine.sessions.detect import document_format, is_document, is_plain_message, line_format
+from policyengine.sessions.gemini import GeminiReader
 from policyengine.sessions.lines import MESSAGE_KEYS, read_document, read_lines
 from policyengine.sessions.model import Format, Session
+from policyengine.sessions.openai import OpenAIReader
+from policyengine.sessions.qwen_code import QwenCodeReader
 from policyengine.source.errors import InputError
 from policyengine.source.place import Place
 
 Progress: TypeAlias = Callable[[int, int], None]
 
-_EXPECTED: Final = "a Claude Code or Codex transcript, a qwen-code chat record, or an OpenAI, Anthropic or Gemini message list"
+_EXPECTED: Final = (
+    "a Claude Code or Codex transcript, a qwen-code chat record, "
+    "or an OpenAI, Anthropic or Gemini message list"
+)
 # Lines between two reports of progress: often enough for an eye, rarely enough to cost nothing.
 _REPORT_EVERY: Final = 256
 
@@ -57,7 +64,7 @@ def read(path: str | Path, *, progress: Progress | None = None) -> Session:
 
 
 def read_text(text: str, name: str = "<text>") -> Session:
-    """Read a transcript that is already in memory; `name` stands for its path. Raises InputError like `read`."""
+    """Read a transcript that is in memory; `name` stands for its path. Raises InputError like `read`."""
     data = text.encode("utf-8", "surrogatepass")
     return _read(io.BytesIO(data), name, len(data), None)
 
@@ -161,4 +168,8 @@ def _document_format(name: str, document: _Document) -> tuple[Format, _Document]
 _READERS: Final[dict[Format, Callable[[str], Reader]]] = {
     "claude-code": ClaudeCodeReader,
     "codex": CodexReader,
+    "openai": OpenAIReader,
+    "anthropic": AnthropicReader,
+    "gemini": GeminiReader,
+    "qwen-code": QwenCodeReader,
 }

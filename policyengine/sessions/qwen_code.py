@@ -1,0 +1,119 @@
+"""qwen-code chat records: JSONL, one record an event, with contents in Gemini's form.
+
+One assistant record is one response. A `chat_compression` record carries the new history; the message about
+to be sent is not part of it and goes out after it. Records are a tree by `parentUuid`; they are read in file
+order.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from policyengine.sessions.build import Builder
+from policyengine.sessions.content import Json, as_count, as_dict, as_list, as_str, time_ms
+from policyengine.sessions.gemini import parts_of, prompt_of, read_usage, take_output, take_user, user_part
+from policyengine.sessions.model import Session, Trigger, TurnKind
+
+_COMPRESSED: Final = 1  # CompressionStatus.COMPRESSED; every other status left the history as it was
+_TURN_KINDS: Final[dict[str, TurnKind]] = {"notification": "notification", "cron": "cron"}
+
+
+class QwenCodeReader:
+    """Reads the records of one chat."""
+
+    def __init__(self, path: str, *, sidechain: bool = False) -> None:
+        self.builder = Builder(path, "qwen-code", "qwen")
+        self._path = path
+        self._sidechain = sidechain
+        self._kind: TurnKind = "subagent" if sidechain else "interactive"
+        self._main_seen = False
+        self._seen: set[str] = set()
+
+    def header(self, fields: Json) -> None:
+        """Take nothing: a chat record has no header."""
+
+    def record(self, line: Json) -> str | None:
+        """Take one record; give the reason if it is no part of the session."""
+        kind, subtype = line.get("type"), line.get("subtype")
+        if bool(line.get("isSidechain")) != self._sidechain:
+            return "side chain"
+        identity = as_str(line.get("uuid"))
+        if identity is not None and identity in self._seen:
+            return "repeated line"
+        if identity is not None:
+            self._seen.add(identity)
+        moment = time_ms(line.get("timestamp"))
+        if kind in ("user", "assistant", "tool_result"):
+            self._main_seen = True
+        if kind == "assistant":
+            return self._assistant(line, moment)
+        self.builder.time(moment)
+        if kind == "system":
+            if subtype == "chat_compression":
+                return self._compression(as_dict(line.get("systemPayload")))
+            return "system"
+        parts = parts_of(line.get("message"))
+        if kind not in ("user", "tool_result"):
+            return "unknown type"
+        if not parts:
+            return "empty message"
+        outcome = as_dict(line.get("toolCallResult"))
+        status = outcome.get("status")
+        results = take_user(
+            self.builder,
+            parts,
+            error={"error": True, "success": False}.get(status) if isinstance(status, str) else None,
+            cancelled=status == "cancelled",
+        )
+        if kind == "user" and not results:
+            self._prompt(line, prompt_of(parts))
+        return None
+
+    def finish(self, skipped: dict[str, int], lines: int) -> Session:
+        """Give the session."""
+        return self.builder.done(skipped, lines)
+
+    def again(self) -> QwenCodeReader | None:
+        """A reader to start over with, where every record belongs to a side chain: a sub-agent's own file."""
+        return None if self._main_seen or self._sidechain else QwenCodeReader(self._path, sidechain=True)
+
+    def _prompt(self, line: Json, text: str) -> None:
+        subtype = line.get("subtype")
+        if subtype == "mid_turn_user_message":
+            self.builder.noted["message typed while tools ran"] += 1
+            return
+        if subtype == "goal_runtime":
+            self.builder.noted["injected message (goal_runtime)"] += 1
+            return
+        shown = as_dict(line.get("systemPayload")).get("displayText")
+        kind = _TURN_KINDS.get(subtype, self._kind) if isinstance(subtype, str) else self._kind
+        self.builder.turn(shown.strip() if isinstance(shown, str) else text, kind=kind)
+
+    def _assistant(self, line: Json, moment: int | None) -> str | None:
+        parts = parts_of(line.get("message"))
+        usage = read_usage(line.get("usageMetadata"))
+        if not parts and usage is None:
+            return "empty message"
+        window = as_count(line.get("contextWindowSize"))
+        if window and self.builder.window is None:
+            self.builder.window = window
+        draft = self.builder.respond(self._kind)
+        draft.model = as_str(line.get("model"))
+        draft.usage = usage
+        draft.timestamp_ms = moment
+        for part in parts:
+            take_output(self.builder, draft, part)
+        return None
+
+    def _compression(self, payload: Json) -> str | None:
+        info = as_dict(payload.get("info"))
+        if info.get("compressionStatus") not in (_COMPRESSED, None):
+            return "compression without effect"
+        reason = info.get("triggerReason")
+        trigger: Trigger | None = None
+        if isinstance(reason, str):
+            trigger = "manual" if reason == "manual" else "auto"
+        history = as_list(payload.get("compressedHistory"))
+        summary = [user_part(part) for content in history for part in parts_of(content)]
+        self.builder.compaction(trigger, as_count(info.get("originalTokenCount")), summary, keep=True)
+        return None
