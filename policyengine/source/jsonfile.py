@@ -225,7 +225,7 @@ class _Reader:
             self._fail(
                 self._at, f"the input ends before the `{opening}` of line {line} is closed with `{close}`"
             )
-        self._fail(self._at, f"expected `,` or `{close}` (`{opening}` was opened on line {line})")
+        return self._fail(self._at, f"expected `,` or `{close}` (`{opening}` was opened on line {line})")
 
     def _take(self, char: str) -> bool:
         if self._text.startswith(char, self._at):
