@@ -1,1 +1,1 @@
-"""Placeholder, replaced by its first module."""
+"""One module per policy kind, and the bundle they make together."""

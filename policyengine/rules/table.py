@@ -30,14 +30,17 @@ class Expression:
     """One CEL expression and where it was written.
 
     `place` is the start of the scalar, `path` the key path in the document, so that a checker can turn an offset
-    in `text` into a line and column. An expression that a kind generated has the place of what it was generated
-    from, and `generated` set.
+    in `text` into a line and column. An expression that a kind generated whole has the place of what it was
+    generated from, and `generated` set. Where a kind wraps what a person wrote, that begins after `prefix`
+    characters of `text` and is `length` characters long.
     """
 
     text: str
     place: Place
     path: tuple[str | int, ...] = ()
     generated: bool = False
+    prefix: int = 0
+    length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

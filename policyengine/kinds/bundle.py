@@ -1,0 +1,246 @@
+"""A bundle: a folder of policies, read, checked and ready to decide."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from policyengine.kinds.kind import Kind
+from policyengine.kinds.policy import Policy
+from policyengine.kinds.registry import KINDS
+from policyengine.kinds.spec import Spec, SpecError
+from policyengine.kinds.word_lists import entries
+from policyengine.source.document import Document
+from policyengine.source.errors import BundleError, InputError
+from policyengine.source.finding import Finding, Severity
+from policyengine.source.nearest import did_you_mean
+from policyengine.source.resources import policies_folder
+from policyengine.source.schema import load_schema, validate
+from policyengine.source.yaml import read_documents
+
+API_VERSION = "policyengine/v1"
+SUFFIXES = (".yaml", ".yml")
+TESTS = "Tests"
+"""The kind of documents that hold policy tests: they lie beside the policies and decide nothing."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The policies of one folder.
+
+    `policies` are those that decide, by name; `documents` is everything that was read, tests included.
+    """
+
+    path: Path
+    name: str
+    version: str
+    policies: Mapping[str, Policy]
+    documents: tuple[Document, ...] = ()
+    use: Mapping[str, str] = field(default_factory=dict)
+    tests: tuple[Document, ...] = ()
+
+    def policy(self, name: str) -> Policy:
+        """The policy called `name`. Raises `InputError` where there is none."""
+        found = self.policies.get(name)
+        if found is None:
+            hint = did_you_mean(name, self.policies)
+            known = ", ".join(self.policies)
+            raise InputError(f"the bundle {self.path} has no policy `{name}`; {hint or f'it has: {known}'}")
+        return found
+
+    def serving(self, kind: str) -> Policy:
+        """The policy that serves for `kind`. Raises `InputError` where the bundle has none."""
+        found = self.of_kind(kind)
+        if not found:
+            raise InputError(f"the bundle {self.path} has no policy of kind {kind}")
+        return self.policy(self.use[kind]) if kind in self.use else found[0]
+
+    def of_kind(self, kind: str) -> list[Policy]:
+        """Every policy of `kind`."""
+        return [policy for policy in self.policies.values() if policy.kind.name == kind]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of everything that decides: layout and comments of the files do not count."""
+        content = sorted(
+            json.dumps(document.data, sort_keys=True, ensure_ascii=False) for document in self.documents
+            if document.data["kind"] != TESTS
+        )
+        return hashlib.sha256("\n".join(content).encode()).hexdigest()
+
+
+def load(path: str | Path | None = None) -> Bundle:
+    """The bundle in the folder (or single file) `path`; the built-in one without a path.
+
+    Raises `BundleError` with every finding where something in it is wrong, `InputError` where there is nothing to
+    read.
+    """
+    bundle, findings = check(path)
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if bundle is None or errors:
+        more = f" (and {len(errors) - 1} more; `policyengine lint` lists them)" if len(errors) > 1 else ""
+        first = errors[0]
+        raise BundleError(f"{first.place}: {first.message}{more}", errors)
+    return bundle
+
+
+def check(path: str | Path | None = None) -> tuple[Bundle | None, list[Finding]]:
+    """The bundle as far as it can be read, and everything that is wrong with it.
+
+    The bundle is None where nothing usable is left. Expressions are checked only in documents that fit their
+    schema.
+    """
+    folder = policies_folder() if path is None else Path(path)
+    findings: list[Finding] = []
+    documents: list[Document] = []
+    for file in files(folder):
+        read, found = read_documents(file)
+        findings += found
+        documents += [document for document in read if document.sound]
+    accepted = [(kind, document) for document in documents if (kind := _accepted(document, findings))]
+    policies, usable = _policies(accepted, findings)
+    manifest = next((d for k, d in accepted if k.name == "Bundle"), None)
+    use = _use(manifest, policies, findings)
+    findings.sort(key=lambda finding: finding.place)
+    if not usable:
+        return None, findings
+    metadata = manifest.data["metadata"] if manifest else {"name": folder.stem, "version": "0.0.0"}
+    tests = tuple(d for d in documents if isinstance(d.data, dict) and d.data.get("kind") == TESTS)
+    bundle = Bundle(
+        folder, metadata["name"], metadata["version"], policies, tuple(d for _, d in accepted) + tests, use, tests
+    )
+    return bundle, findings
+
+
+def files(path: Path) -> Iterator[Path]:
+    """The YAML files below `path` in order of their names, or `path` itself where it is a file.
+
+    Hidden files and folders are left out. Raises `InputError` where there is no YAML file.
+    """
+    if path.is_file():
+        yield path
+        return
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file or folder; give a folder of YAML policies")
+    found = sorted(
+        file
+        for file in path.rglob("*")
+        if file.suffix in SUFFIXES
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    )
+    if not found:
+        raise InputError(f"{path}: no YAML file (*.yaml, *.yml) in this folder; policies are YAML files")
+    yield from found
+
+
+def _accepted(document: Document, findings: list[Finding]) -> Kind | None:
+    """The kind of a document that fits its schema; None, with findings, for any other."""
+    data = document.data
+    if not isinstance(data, dict):
+        _report(findings, document, (), "a policy is a mapping", "start with apiVersion:, kind:, metadata:, spec:")
+        return None
+    name = data.get("kind")
+    if name == TESTS:
+        return None
+    if not isinstance(name, str) or name not in KINDS:
+        known = [*KINDS, TESTS]
+        if "kind" not in data:
+            message, hint = "`kind` is missing", f"add kind: and one of {', '.join(known)}"
+        else:
+            message = f"kind: {name!r} is no kind of policy"
+            hint = did_you_mean(str(name), known) or f"use one of {', '.join(known)}"
+        _report(findings, document, ("kind",), message, hint)
+        return None
+    kind = KINDS[name]
+    found = validate(data, load_schema(kind.file), document)
+    findings += found
+    return None if found else kind
+
+
+def _policies(
+    accepted: Sequence[tuple[Kind, Document]], findings: list[Finding]
+) -> tuple[dict[str, Policy], bool]:
+    words: dict[str, tuple[str, ...]] = {}
+    for kind, document in accepted:
+        if kind.name == "WordLists":
+            for name, listed in entries(document.data["spec"]).items():
+                if name in words:
+                    at = ("spec", "words", name)
+                    _report(findings, document, at, f"the word list `{name}` is defined twice", "give it another name")
+                words.setdefault(name, listed)
+    policies: dict[str, Policy] = {}
+    for kind, document in accepted:
+        if kind.build is None:
+            continue
+        policy = Policy(kind, Spec(document, words))
+        if policy.name in policies:
+            first = policies[policy.name].document.place(("metadata", "name"))
+            _report(
+                findings, document, ("metadata", "name"), f"the policy name `{policy.name}` is taken",
+                f"the first one is at {first.file}:{first.line}",
+            )
+            continue
+        if _builds(policy, findings):
+            policies[policy.name] = policy
+    return policies, bool(policies)
+
+
+def _builds(policy: Policy, findings: list[Finding]) -> bool:
+    """Whether the policy can decide; what its expressions get wrong becomes findings."""
+    try:
+        compiled = policy.compiled
+    except SpecError as error:
+        _report(findings, policy.document, error.path, str(error), error.hint)
+        return False
+    for expression, issue in compiled.issues:
+        if expression.generated:
+            place = expression.place
+        else:
+            offset = issue.offset - expression.prefix
+            inside = 0 <= offset <= len(expression.text) and (
+                expression.length is None or offset <= expression.length
+            )
+            place = (
+                policy.document.place_in(expression.path, offset, max(issue.length, 1)) if inside else expression.place
+            )
+        findings.append(Finding(issue.code, Severity(issue.severity), issue.message, place, issue.hint))
+    return not any(Severity(issue.severity) is Severity.ERROR for _, issue in compiled.issues)
+
+
+def _use(
+    manifest: Document | None, policies: Mapping[str, Policy], findings: list[Finding]
+) -> Mapping[str, str]:
+    """Which policy serves for which kind; a kind with several and no choice is a finding."""
+    use: dict[str, str] = dict(manifest.data["spec"].get("use", {})) if manifest else {}
+    by_kind: dict[str, list[Policy]] = {}
+    for policy in policies.values():
+        by_kind.setdefault(policy.kind.name, []).append(policy)
+    for kind, name in use.items():
+        assert manifest is not None
+        at = ("spec", "use", kind)
+        if kind not in KINDS:
+            _report(findings, manifest, at, f"{kind!r} is no kind of policy", did_you_mean(kind, KINDS))
+        elif name not in (known := [policy.name for policy in by_kind.get(kind, ())]):
+            hint = did_you_mean(name, known) or (f"the bundle has: {', '.join(known)}" if known else None)
+            _report(findings, manifest, at, f"the bundle has no {kind} called `{name}`", hint)
+    for kind, several in by_kind.items():
+        if len(several) > 1 and kind not in use and kind != "Table":
+            names = ", ".join(policy.name for policy in several)
+            document = several[1].document
+            _report(
+                findings, document, ("kind",), f"the bundle has several policies of kind {kind} ({names})",
+                f"say in a Bundle document which one serves: use: {{{kind}: {several[0].name}}}",
+            )
+    return use
+
+
+def _report(
+    findings: list[Finding], document: Document, path: Sequence[str | int], message: str, hint: str | None
+) -> None:
+    findings.append(Finding("bundle", Severity.ERROR, message, document.place(tuple(path)), hint))

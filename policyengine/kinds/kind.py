@@ -1,0 +1,31 @@
+"""What a policy kind is: a name, and the step that turns its vocabulary into a table of the core."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from policyengine.kinds.spec import Spec
+from policyengine.rules.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of policy document.
+
+    `build` reads a document that its schema has accepted and returns a table; it raises `SpecError` for what a
+    schema cannot say. A kind without `build` decides nothing: other documents use what it holds.
+    `on_error` is the conservative outcome used where the document states none.
+    """
+
+    name: str
+    title: str
+    build: Callable[[Kind, Spec], Table] | None = None
+    on_error: Mapping[str, Any] | None = None
+
+    @property
+    def file(self) -> str:
+        """Base name of its schema files: `TokenEstimate` is `token-estimate`."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "-", self.name).lower()

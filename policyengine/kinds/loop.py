@@ -1,0 +1,385 @@
+"""The decisions of an agent loop in their order, over the policies of one bundle: pure, state in and state out.
+
+Before a send: estimate, ladder, breaker, gate, tip. After a batch: directive, then routing of the continuation.
+Replay and the runtime adapter both call this module, so that a dry run decides what the agent would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from policyengine.kinds.bundle import Bundle
+from policyengine.kinds.policy import Policy
+from policyengine.rules.decision import Decision
+
+BREAKER_FIELDS = ("consecutive_failures", "rescues", "opened_at_ms", "probe_at_ms", "generation")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One decision that was made: by which policy, on which input."""
+
+    policy: Policy
+    input: Mapping[str, Any]
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How large a part of a history is: UTF-8 bytes of text and of JSON, number of images and documents."""
+
+    text_bytes: int = 0
+    json_bytes: int = 0
+    images: int = 0
+
+    def __add__(self, other: Sizes) -> Sizes:
+        return Sizes(
+            self.text_bytes + other.text_bytes, self.json_bytes + other.json_bytes, self.images + other.images
+        )
+
+    def as_input(self) -> dict[str, int]:
+        """As the token estimate takes it."""
+        return {"text_bytes": self.text_bytes, "json_bytes": self.json_bytes, "images": self.images}
+
+
+@dataclass(frozen=True, slots=True)
+class LoopState:
+    """What one session's loop carries from decision to decision."""
+
+    consecutive_failures: int = 0
+    rescues: int = 0
+    opened_at_ms: int | None = None
+    probe_at_ms: int | None = None
+    generation: int = 0
+    tier: str = "none"
+    tip: str | None = None
+    compactions_in_a_row: int = 0
+
+    def breaker_input(self) -> dict[str, Any]:
+        """The breaker's part, as its policy takes it."""
+        return {name: getattr(self, name) for name in BREAKER_FIELDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What is known about the size of the next prompt before it is sent."""
+
+    added: Sizes
+    history: Sizes
+    last_prompt_tokens: int = 0
+    usage_stale: bool = False
+    usage_window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeSend:
+    """What was decided before a send. `ladder` is the ladder's whole outcome."""
+
+    tokens: int | None
+    tokens_source: str
+    ladder: Mapping[str, Any]
+    breaker: str
+    rescue: str
+    forced: bool
+    compact: bool
+    reason: str
+    tip: Mapping[str, Any]
+    state: LoopState
+    made: tuple[Made, ...]
+
+    @property
+    def tier(self) -> str:
+        """The tier reached."""
+        tier: str = self.ladder["tier"]
+        return tier
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The tool calls of one round and what the turn has come to, as routing and directives see them."""
+
+    calls: Sequence[Mapping[str, Any]]
+    prompt: str
+    prompt_known: bool = True
+    turn_kind: str = "interactive"
+    strategy: str = "auto"
+    explicit_model: str | None = None
+    activated: bool = True
+    always_summarize: bool = False
+    unresolved_errors: int = 0
+    distinct_calls: int = 0
+    tool_output: Sizes = field(default_factory=Sizes)
+    compacted_or_cleared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AfterBatch:
+    """What was decided after a batch."""
+
+    prompt_class: str
+    directive: Mapping[str, Any]
+    routing: Mapping[str, Any]
+    made: tuple[Made, ...]
+
+
+class Loop:
+    """The policies of a bundle that an agent loop asks, in the order it asks them."""
+
+    def __init__(self, bundle: Bundle, ladder: str | None = None) -> None:
+        self.bundle = bundle
+        self.ladder = bundle.policy(ladder) if ladder else bundle.serving("Ladder")
+        self.estimate = bundle.serving("TokenEstimate")
+        self.tips = bundle.serving("Tips")
+        self.breaker = bundle.serving("Breaker")
+        self.gate = bundle.serving("CompactionGate")
+        self.result = bundle.serving("CompactionResult")
+        self.routing = bundle.serving("Routing")
+        self.prompt_class = bundle.serving("PromptClass")
+        self.directives = bundle.serving("Directives")
+        self.models = bundle.serving("ModelCatalogue")
+        self.tools = bundle.serving("ToolCatalogue")
+
+    def before_send(
+        self,
+        state: LoopState,
+        count: Count,
+        *,
+        window: int | None,
+        session_prompt_count: int,
+        now_ms: int = 0,
+        forced: bool = False,
+        trace: bool = False,
+    ) -> BeforeSend:
+        """Decide everything that is decided before a send. `forced` is a person's or a provider's demand.
+
+        `window` in tokens; None where it is unknown.
+        """
+        made: list[Made] = []
+        estimate = self._ask(made, self.estimate, self._estimate_input(count), trace)
+        tokens: int | None = estimate.outcome["tokens"]
+        ladder = self._ask(made, self.ladder, {"window": window, "tokens": tokens or 0}, trace).outcome
+        tier = ladder["tier"]
+        if tier == "hard" and state.tier != "hard":
+            state = self._event(made, state, "hard_crossing", now_ms=now_ms, trace=trace)
+        asked = self._ask(made, self.breaker, self._breaker_input(state, "ask", now_ms), trace)
+        state = _carried(state, asked.outcome)
+        forced = forced or tier == "hard"
+        breaker, rescue = asked.outcome["breaker"], asked.outcome["rescue"]
+        gate = self._ask(
+            made,
+            self.gate,
+            {"forced": forced, "breaker": breaker, "rescue": rescue, "tokens": tokens or 0, "auto": ladder["auto"]},
+            trace,
+        ).outcome
+        tip = self._ask(
+            made,
+            self.tips,
+            {
+                "tokens": tokens or 0,
+                **{name: ladder[name] for name in ("warn", "auto", "hard")},
+                "window": window,
+                "session_prompt_count": session_prompt_count,
+                "shown": state.tip,
+            },
+            trace,
+        ).outcome
+        in_a_row = state.compactions_in_a_row + 1 if gate["compact"] else 0
+        state = replace(state, tier=tier, tip=tip["tip"], compactions_in_a_row=in_a_row)
+        return BeforeSend(
+            tokens, estimate.outcome["tokens_source"], ladder, breaker, rescue, forced, gate["compact"],
+            gate["reason"], tip, state, tuple(made),
+        )  # fmt: skip
+
+    def compacted(
+        self,
+        state: LoopState,
+        *,
+        forced: bool,
+        facts: Mapping[str, Any],
+        attempt_generation: int | None = None,
+        now_ms: int = 0,
+        trace: bool = False,
+    ) -> tuple[str, LoopState, tuple[Made, ...]]:
+        """What became of a compaction (`facts` is the input of CompactionResult), and the breaker after it."""
+        made: list[Made] = []
+        result = self._ask(made, self.result, facts, trace).outcome["result"]
+        accepted = result == "accepted"
+        state = self._event(
+            made,
+            state,
+            "success" if accepted else "failure",
+            forced=forced,
+            failure=None if accepted else result,
+            attempt_generation=attempt_generation,
+            now_ms=now_ms,
+            trace=trace,
+        )
+        return result, state, tuple(made)
+
+    def event(self, state: LoopState, event: str, **about: Any) -> tuple[LoopState, tuple[Made, ...]]:
+        """The breaker after an event (success, failure, cancelled)."""
+        made: list[Made] = []
+        return self._event(made, state, event, **about), tuple(made)
+
+    def after_batch(
+        self, batch: Batch, *, history_tokens: int, fast_auto: int | None, trace: bool = False
+    ) -> AfterBatch:
+        """Decide what follows a batch: whether the model round is skipped, and which model would answer it.
+
+        `fast_auto` is the fast model's own `auto` threshold in tokens, None where its window is unknown.
+        """
+        made: list[Made] = []
+        if batch.prompt_known:
+            prompt_class = self._ask(made, self.prompt_class, {"prompt": batch.prompt}, trace).outcome["prompt_class"]
+        else:
+            # A prompt that cannot be read may ask for anything: take the class that forbids most.
+            prompt_class = "action"
+        directive = self._ask(
+            made,
+            self.directives,
+            {
+                "batch": list(batch.calls),
+                "prompt_class": prompt_class,
+                "always_summarize": batch.always_summarize,
+            },
+            trace,
+        ).outcome
+        routing = self._ask(
+            made,
+            self.routing,
+            {
+                "prompt": batch.prompt,
+                "turn_kind": batch.turn_kind,
+                "strategy": batch.strategy,
+                "explicit_model": batch.explicit_model,
+                "activated": batch.activated,
+                "batch": [_routed(call) for call in batch.calls],
+                "unresolved_errors": batch.unresolved_errors,
+                "distinct_calls": batch.distinct_calls,
+                "tool_output_tokens": self.size_tokens(batch.tool_output),
+                "history_tokens": history_tokens,
+                "fast_auto": fast_auto,
+                "compacted_or_cleared": batch.compacted_or_cleared,
+            },
+            trace,
+        ).outcome
+        return AfterBatch(prompt_class, directive, routing, tuple(made))
+
+    def classify(self, name: str, arguments: Mapping[str, object] | str) -> Mapping[str, Any]:
+        """What a tool call is, by the tool catalogue: `tool`, `kind`, `mcp`, `listed`."""
+        return self.tools.outcome({"name": name, "command": self.command_of(arguments)})
+
+    def command_of(self, arguments: Mapping[str, object] | str) -> str | None:
+        """The shell command among a call's arguments, None where there is none."""
+        if isinstance(arguments, str):
+            return None
+        for argument in self.tools.spec.get("command_arguments", ()):
+            command = arguments.get(argument)
+            if isinstance(command, str):
+                return command
+            if isinstance(command, list) and command and all(isinstance(part, str) for part in command):
+                # ["bash", "-lc", "git status"] runs its last part; anything else is the words of one command.
+                return str(command[-1]) if len(command) == 3 and command[1] in ("-c", "-lc") else " ".join(command)
+        return None
+
+    def size_tokens(self, sizes: Sizes) -> int:
+        """Estimated tokens of something of this size; 0 where the estimate fails."""
+        tokens = self.estimate.outcome(self._estimate_input(Count(sizes, Sizes())))["tokens"]
+        return tokens or 0
+
+    def model(self, name: str | None) -> Mapping[str, Any]:
+        """What the catalogue knows about a model."""
+        return self.models.outcome({"model": name or ""})
+
+    def window(self, name: str | None) -> int | None:
+        """The longest prompt a model takes (tokens): its window, or less where the provider says so."""
+        facts = self.model(name)
+        known = [limit for limit in (facts["window"], facts["max_input"]) if limit is not None]
+        return min(known) if known else None
+
+    def fast_model(self, provider: str | None) -> str | None:
+        """The fast model beside a primary model of `provider`."""
+        name: str | None = self.routing.spec.get("fast_models", {}).get(provider)
+        return name
+
+    def thresholds(self, window: int | None, tokens: int = 0) -> Mapping[str, Any]:
+        """The ladder's outcome for a window."""
+        return self.ladder.outcome({"window": window, "tokens": tokens})
+
+    def _ask(self, made: list[Made], policy: Policy, input: Mapping[str, Any], trace: bool) -> Decision:
+        decision = policy.decide(input, trace=trace)
+        made.append(Made(policy, input, decision))
+        return decision
+
+    def _event(self, made: list[Made], state: LoopState, event: str, **about: Any) -> LoopState:
+        trace = about.pop("trace", False)
+        now_ms = about.pop("now_ms", 0)
+        return _carried(state, self._ask(made, self.breaker, self._breaker_input(state, event, now_ms, **about), trace).outcome)
+
+    def _breaker_input(
+        self,
+        state: LoopState,
+        event: str,
+        now_ms: int,
+        forced: bool = False,
+        failure: str | None = None,
+        attempt_generation: int | None = None,
+    ) -> dict[str, Any]:
+        return {
+            "event": event,
+            "forced": forced,
+            "failure": failure,
+            "attempt_generation": attempt_generation,
+            "now_ms": now_ms,
+            **state.breaker_input(),
+        }
+
+    def _estimate_input(self, count: Count) -> dict[str, Any]:
+        return {
+            "last_prompt_tokens": count.last_prompt_tokens,
+            "usage_stale": count.usage_stale,
+            "usage_window": count.usage_window,
+            "added": count.added.as_input(),
+            "history": count.history.as_input(),
+        }
+
+
+def _carried(state: LoopState, outcome: Mapping[str, Any]) -> LoopState:
+    """The state with the breaker's fields of an outcome; an error outcome has none and changes nothing."""
+    return replace(state, **{name: outcome[name] for name in BREAKER_FIELDS if name in outcome})
+
+
+_ROUTED = ("name", "tool", "kind", "error", "cancelled")
+
+
+def _routed(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: call[name] for name in _ROUTED}
+
+
+def prompt_tokens(usage: Mapping[str, int | None], contract: Mapping[str, Any]) -> int | None:
+    """The prompt's size (tokens) in one sense for all providers: cache reads and writes included, once.
+
+    `usage` has `input`, `cache_read`, `cache_write`; `contract` is the provider's entry under `usage:` in the model
+    catalogue. None where the provider reported no input.
+    """
+    given = usage.get("input")
+    if given is None:
+        return None
+    if contract["cached"] == "inside":
+        return given
+    return given + (usage.get("cache_read") or 0) + (usage.get("cache_write") or 0)
+
+
+def next_prompt_tokens(usage: Mapping[str, int | None], contract: Mapping[str, Any]) -> int | None:
+    """What a response leaves in the history (tokens): its prompt and its output, less reasoning not sent again."""
+    prompt = prompt_tokens(usage, contract)
+    if prompt is None:
+        return None
+    output = usage.get("output") or 0
+    reasoning = usage.get("reasoning") or 0
+    if contract["reasoning"] == "inside":
+        # Providers that do not say how much was reasoning leave it in: too high is the safe side.
+        return prompt + output - (0 if contract["reasoning_replayed"] else min(reasoning, output))
+    return prompt + output + (reasoning if contract["reasoning_replayed"] else 0)
