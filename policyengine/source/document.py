@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from policyengine.source.offsets import Origins, origins
+from policyengine.source.offsets import Origins, end_of, origins
 from policyengine.source.place import Place
 from policyengine.source.text import Lines
 
@@ -55,7 +55,9 @@ class Document:
     def place(self, path: Path = ()) -> Place:
         """The place of the value at `path`."""
         node = self._find(path)[0]
-        return self._lines.place(node.start, node.end)
+        # A block ends where the next thing begins; nobody means the empty lines between.
+        text = self.text[node.start : node.end].rstrip(" \t\r\n")
+        return self._lines.place(node.start, node.start + len(text))
 
     def key_place(self, path: Path) -> Place:
         """The place of the mapping key that `path` ends in; of the value itself where it is no mapping's."""
@@ -85,7 +87,8 @@ class Document:
         first = max(0, min(offset, len(value)))
         last = max(first, min(offset + length, len(value)))
         start = found[first]
-        return self._lines.place(start, found[last] if last > first else start)
+        end = end_of(self.text, found[last - 1], node.style) if last > first else start
+        return self._lines.place(start, end)
 
     def span(self, path: Path) -> tuple[int, int]:
         """Start and end offset in `text` of the value at `path`, for tools that change the text."""

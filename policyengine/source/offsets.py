@@ -33,6 +33,13 @@ def origins(text: str, start: int, end: int, style: str, value: str) -> Origins 
     return found[: len(value) + 1]
 
 
+def end_of(text: str, at: int, style: str) -> int:
+    """The offset just past the source at `at`, as `origins` gives it, of one character of the value."""
+    if style == '"' and text[at] == "\\":
+        return at + 2 + _HEX_DIGITS.get(text[at + 1], 0)
+    return at + 2 if text.startswith("\r\n", at) or (style == "'" and text.startswith("''", at)) else at + 1
+
+
 def _flow(text: str, start: int, end: int, style: str) -> tuple[str, Origins]:
     """A plain or quoted scalar, its lines folded."""
     if style:

@@ -54,7 +54,11 @@ def complaints(errors: Iterable[Any], validator: Any, style: StyleOf, prefix: Pa
     explainer = _Explainer(validator, style, prefix)
     found: dict[tuple[Path, str], Complaint] = {}
     late: list[Any] = []
+    errors = list(errors)
+    mistyped = {tuple(error.absolute_path) for error in errors if error.validator == "type"}
     for error in errors:
+        if error.validator != "type" and tuple(error.absolute_path) in mistyped:
+            continue  # what else is wrong with a value of the wrong type is no news
         if error.validator in ("unevaluatedProperties", "unevaluatedItems"):
             late.append(error)
             continue

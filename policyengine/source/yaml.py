@@ -148,7 +148,7 @@ class _Reader:
                 yield event
                 if isinstance(event, yaml.StreamEndEvent):
                     return
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, ValueError) as error:
             problem = describe(error, self._text, self._last_scalar)
             self._stop(
                 problem.start,
@@ -195,8 +195,6 @@ class _Reader:
     def _scalar(self, event: Any, start: int, end: int) -> None:
         style = event.style or ""
         start = self._skip_properties(event, start, end)
-        if style in ("|", ">"):
-            end = start + len(self._text[start:end].rstrip())
         node = Node(start, end, style)
         self._last_scalar = node
         value: Any = event.value

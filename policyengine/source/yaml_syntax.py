@@ -47,6 +47,10 @@ def describe(error: Any, text: str, last_scalar: Node | None) -> Problem:
 
 # The first that occurs in PyYAML's problem or context wins. `{line}` is where the construct began.
 _WORDINGS = (
+    ("maximum nesting depth", "values are nested far too deep", "flatten the structure"),
+    ("found unexpected ':'", "a `:` stands where none can be", "quote the text, or write a space after `:`"),
+    ("mapping keys are not allowed", "`? ` begins a key where none can be", "quote the text"),
+    ("URI", "this is not a valid tag", "remove it, or quote text that begins with `!`"),
     (
         "mapping values are not allowed",
         "a `:` stands where no key can be",
@@ -86,7 +90,7 @@ _WORDINGS = (
         "check the indentation",
     ),
     (
-        "block sequence entries are not allowed",
+        "sequence entries are not allowed",
         "a list item `- ` stands where none can be",
         "put it on its own line, or quote the text",
     ),
