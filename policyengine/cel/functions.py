@@ -1,0 +1,125 @@
+"""The engine's own functions, for expressions and for Python callers alike."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from policyengine.cel.errors import CelError
+from policyengine.cel.limits import MAX_VALUE_DEPTH
+from policyengine.cel.regex import searcher
+
+_SHORT_TEXT = 400
+"""Below this length (characters) looking for each word beats encoding the text for RE2; either gives the same."""
+
+
+class WordMatcher:
+    """Tells whether a text mentions one of some words.
+
+    The text is lower-cased first; the words are taken as they are and should be lower case. A word that holds a Latin
+    letter or a digit at an end matches only where no Latin letter, digit or underscore goes on at that end ("add" is not
+    in "address"); anywhere else, such as in Chinese, it matches inside text.
+    """
+
+    __slots__ = ("_pattern", "_search", "words")
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = tuple(dict.fromkeys(word for word in words if word))
+        self._pattern = "|".join(_bounded(word) for word in self.words)
+        self._search: Callable[[str], bool] | None = None
+
+    def __call__(self, text: str) -> bool:
+        """Whether `text` mentions any of the words."""
+        text = text.lower()
+        if len(text) < _SHORT_TEXT:
+            for word in self.words:
+                if word in text:
+                    break
+            else:
+                return False
+        return self.search(text)
+
+    @property
+    def search(self) -> Callable[[str], bool]:
+        """The matcher of an already lower-cased text."""
+        if self._search is None:
+            self._search = searcher(self._pattern) if self._pattern else _never
+        return self._search
+
+
+def _never(_text: str) -> bool:
+    return False
+
+
+_META = frozenset(r"\.+*?()|[]{}^$")
+
+
+def _bounded(word: str) -> str:
+    start = r"(?:^|[^\p{Latin}0-9_])" if _is_wordy(word[0]) else ""
+    end = r"(?:$|[^\p{Latin}0-9_])" if _is_wordy(word[-1]) else ""
+    return start + "".join("\\" + char if char in _META else char for char in word) + end
+
+
+def _is_wordy(char: str) -> bool:
+    return char == "_" or char in "0123456789" or _is_latin(char)
+
+
+@lru_cache(maxsize=1024)
+def _is_latin(char: str) -> bool:
+    if char.isascii():
+        return char.isalpha()
+    return searcher(r"^\p{Latin}$")(char)
+
+
+@lru_cache(maxsize=256)
+def matcher(words: tuple[str, ...]) -> WordMatcher:
+    """The matcher of a word list; one per list however often it is asked for."""
+    return WordMatcher(words)
+
+
+def mentions(text: str, words: Iterable[str]) -> bool:
+    """Whether a text mentions one of some lower-case words; see `WordMatcher`."""
+    return matcher(tuple(words))(text)
+
+
+def fingerprint(value: Any) -> str:
+    """A short stable hash of a JSON value: 16 hexadecimal digits.
+
+    The order of keys does not count, and 1.0 is 1. Raises CelError for what is not JSON.
+    """
+    try:
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+        if ".0" in text or "e+" in text:
+            text = json.dumps(_whole(value), sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        text = json.dumps(_whole(value), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _whole(value: Any, depth: int = 0) -> Any:
+    if depth > MAX_VALUE_DEPTH:
+        raise CelError("a value is nested too deeply to fingerprint")
+    if isinstance(value, float):
+        return int(value) if math.isfinite(value) and value == int(value) else value
+    if isinstance(value, Mapping):
+        return {str(key): _whole(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_whole(item, depth + 1) for item in value]
+    if value is None or isinstance(value, (str, int)):
+        return value
+    raise CelError("only JSON values have a fingerprint")
+
+
+def estimate_tokens(text: str, bytes_per_token: float) -> int:
+    """Estimated tokens of a text: its UTF-8 bytes divided by `bytes_per_token`, rounded up. Raises CelError."""
+    if not bytes_per_token > 0:
+        raise CelError("bytes per token must be above 0")
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    tokens = size / bytes_per_token
+    if tokens > 2**53:
+        raise CelError("token estimate out of range")
+    return math.ceil(tokens)

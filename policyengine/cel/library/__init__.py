@@ -1,0 +1,1 @@
+"""The functions of expressions, one module a family; `registry` finds them by name."""

@@ -1,0 +1,39 @@
+"""Bounds that keep a hostile expression or input from costing more than it may.
+
+They are properties of the evaluator, not of any policy: a policy that meets one of them is wrong.
+"""
+
+from __future__ import annotations
+
+MAX_EXPRESSION_CHARS = 32_768
+"""Length of an expression's text, characters."""
+
+MAX_DEPTH = 96
+"""Nesting of an expression: brackets, calls, selections, operators of mixed precedence."""
+
+MAX_NODES = 10_000
+"""Parts of one expression."""
+
+MAX_STATIC_COST = 10_000_000
+"""Worst-case steps of one decision where every list has a declared `maxItems`; more is refused at load."""
+
+RUN_BUDGET = 250_000
+"""Steps that comprehensions may take in one evaluation, whatever was declared."""
+
+MAX_STRING_CHARS = 4_000_000
+"""Length of a string or bytes value that an expression may build."""
+
+MAX_LIST_ITEMS = 250_000
+"""Length of a list or map that an expression may build."""
+
+MAX_REGEX_CHARS = 4_096
+"""Length of a regular expression's text."""
+
+MAX_REGEX_MEMORY = 2 << 20
+"""Memory of one compiled regular expression, bytes."""
+
+MAX_VALUE_DEPTH = 64
+"""Nesting of a value that is compared, converted or hashed."""
+
+MIN_INT, MAX_INT = -(2**63), 2**63 - 1
+MAX_UINT = 2**64 - 1
