@@ -1,1 +1,1 @@
-"""Placeholder, replaced by its first module."""
+"""Checking policies: lint, policy tests, proofs, diffs, and replays on real sessions."""

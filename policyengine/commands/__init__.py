@@ -1,4 +1,106 @@
-"""The command line."""
+"""The command line: one module a command, imported when it is called.
+
+Each module under `commands/` listed in `COMMANDS` exports `command`, a click command. Exit status: 0 fine, 1 findings,
+2 the command could not run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+
+import click
+
+from policyengine.source.errors import PolicyEngineError
+
+COMMANDS: Mapping[str, str] = {
+    "replay": "Decide every round of recorded sessions.",
+    "eval": "One decision, as a dry run.",
+    "context": "The ladder's thresholds for a window, and where a count stands.",
+    "lint": "Find what is wrong in policies.",
+    "test": "Run the policy tests that lie beside the policies.",
+    "fmt": "Bring policies into one layout, keeping comments.",
+    "rules": "List the lint rules.",
+    "explain": "Show one lint rule: why it is there, a bad and a good example.",
+    "verify": "Prove the properties that policies claim, or refute them with an example.",
+    "diff": "Say what differs between two bundles, and what that does.",
+    "init": "Write a commented starter bundle with tests.",
+}
+"""Name and one line of help, so that `--help` needs no command's module."""
+
+
+class _Lazy(click.Group):
+    """Imports the module of a command only when that command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"policyengine.commands.{name}")
+        found: click.Command = module.command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            from policyengine.source.nearest import did_you_mean
+
+            hint = did_you_mean(args[0], COMMANDS) or "`policyengine --help` lists the commands"
+            raise click.UsageError(f"there is no command {args[0]!r}; {hint}", ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"policyengine {version('policyengine')}")
+        ctx.exit()
+
+
+@click.group(
+    cls=_Lazy,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Examples:  policyengine replay session.jsonl   |   policyengine lint policies/",
+)
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
+def group() -> None:
+    """Declarative policy for LLM agent loops: lint, test, prove, dry-run and replay policies."""
+
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line. Never shows a traceback for what a person did wrong."""
+    try:
+        group(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.Abort:
+        click.echo("stopped", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        _say(error.format_message())
+        sys.exit(2)
+    except PolicyEngineError as error:
+        _say(str(error))
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`). Point stdout nowhere, so that closing it says nothing either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except RecursionError:
+        _say("the input is nested too deeply to be read")
+        sys.exit(2)
+
+
+def _say(message: str) -> None:
+    click.echo(f"policyengine: {' '.join(message.splitlines())}", err=True)

@@ -5,4 +5,9 @@ from __future__ import annotations
 from policyengine.kinds import plain
 from policyengine.kinds.kind import Kind
 
-KIND = Kind("Breaker", "When a path stops trying, and how it recovers", plain.build, {"breaker": "open", "rescue": "exhausted"})
+KIND = Kind(
+    "Breaker",
+    "When a path stops trying, and how it recovers",
+    plain.build,
+    {"breaker": "open", "rescue": "exhausted"},
+)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from policyengine.kinds.kind import Kind
 from policyengine.kinds.policy import Policy
@@ -68,7 +67,8 @@ class Bundle:
     def digest(self) -> str:
         """SHA-256 (hex) of everything that decides: layout and comments of the files do not count."""
         content = sorted(
-            json.dumps(document.data, sort_keys=True, ensure_ascii=False) for document in self.documents
+            json.dumps(document.data, sort_keys=True, ensure_ascii=False)
+            for document in self.documents
             if document.data["kind"] != TESTS
         )
         return hashlib.sha256("\n".join(content).encode()).hexdigest()
@@ -112,7 +112,13 @@ def check(path: str | Path | None = None) -> tuple[Bundle | None, list[Finding]]
     metadata = manifest.data["metadata"] if manifest else {"name": folder.stem, "version": "0.0.0"}
     tests = tuple(d for d in documents if isinstance(d.data, dict) and d.data.get("kind") == TESTS)
     bundle = Bundle(
-        folder, metadata["name"], metadata["version"], policies, tuple(d for _, d in accepted) + tests, use, tests
+        folder,
+        metadata["name"],
+        metadata["version"],
+        policies,
+        tuple(d for _, d in accepted) + tests,
+        use,
+        tests,
     )
     return bundle, findings
 
@@ -163,16 +169,20 @@ def _accepted(document: Document, findings: list[Finding]) -> Kind | None:
     return None if found else kind
 
 
-def _policies(
-    accepted: Sequence[tuple[Kind, Document]], findings: list[Finding]
-) -> tuple[dict[str, Policy], bool]:
+def _policies(accepted: Sequence[tuple[Kind, Document]], findings: list[Finding]) -> tuple[dict[str, Policy], bool]:
     words: dict[str, tuple[str, ...]] = {}
     for kind, document in accepted:
         if kind.name == "WordLists":
             for name, listed in entries(document.data["spec"]).items():
                 if name in words:
                     at = ("spec", "words", name)
-                    _report(findings, document, at, f"the word list `{name}` is defined twice", "give it another name")
+                    _report(
+                        findings,
+                        document,
+                        at,
+                        f"the word list `{name}` is defined twice",
+                        "give it another name",
+                    )
                 words.setdefault(name, listed)
     policies: dict[str, Policy] = {}
     for kind, document in accepted:
@@ -182,7 +192,10 @@ def _policies(
         if policy.name in policies:
             first = policies[policy.name].document.place(("metadata", "name"))
             _report(
-                findings, document, ("metadata", "name"), f"the policy name `{policy.name}` is taken",
+                findings,
+                document,
+                ("metadata", "name"),
+                f"the policy name `{policy.name}` is taken",
                 f"the first one is at {first.file}:{first.line}",
             )
             continue
@@ -203,9 +216,7 @@ def _builds(policy: Policy, findings: list[Finding]) -> bool:
             place = expression.place
         else:
             offset = issue.offset - expression.prefix
-            inside = 0 <= offset <= len(expression.text) and (
-                expression.length is None or offset <= expression.length
-            )
+            inside = 0 <= offset <= len(expression.text) and (expression.length is None or offset <= expression.length)
             place = (
                 policy.document.place_in(expression.path, offset, max(issue.length, 1)) if inside else expression.place
             )
@@ -213,9 +224,7 @@ def _builds(policy: Policy, findings: list[Finding]) -> bool:
     return not any(Severity(issue.severity) is Severity.ERROR for _, issue in compiled.issues)
 
 
-def _use(
-    manifest: Document | None, policies: Mapping[str, Policy], findings: list[Finding]
-) -> Mapping[str, str]:
+def _use(manifest: Document | None, policies: Mapping[str, Policy], findings: list[Finding]) -> Mapping[str, str]:
     """Which policy serves for which kind; a kind with several and no choice is a finding."""
     use: dict[str, str] = dict(manifest.data["spec"].get("use", {})) if manifest else {}
     by_kind: dict[str, list[Policy]] = {}
@@ -234,7 +243,10 @@ def _use(
             names = ", ".join(policy.name for policy in several)
             document = several[1].document
             _report(
-                findings, document, ("kind",), f"the bundle has several policies of kind {kind} ({names})",
+                findings,
+                document,
+                ("kind",),
+                f"the bundle has several policies of kind {kind} ({names})",
                 f"say in a Bundle document which one serves: use: {{{kind}: {several[0].name}}}",
             )
     return use

@@ -5,4 +5,9 @@ from __future__ import annotations
 from policyengine.kinds import plain
 from policyengine.kinds.kind import Kind
 
-KIND = Kind("CompactionCall", "How much a compaction call may write", plain.build, {"call": False, "max_output_tokens": None, "thinking": "off", "reason": "error"})
+KIND = Kind(
+    "CompactionCall",
+    "How much a compaction call may write",
+    plain.build,
+    {"call": False, "max_output_tokens": None, "thinking": "off", "reason": "error"},
+)

@@ -21,9 +21,7 @@ def build(kind: Kind, spec: Spec) -> Table:
         for name, group, path in _groups(spec):
             derived[f"{short}_{name}"] = spec.wrapped(f"batch.all(call, !({group}) || (", (*path, field), "))")
             names.append(f"{short}_{name}")
-        derived[f"{short}_all"] = spec.generated(
-            f"batch.size() > 0 && {' && '.join(names)}", ("spec", "tools")
-        )
+        derived[f"{short}_all"] = spec.generated(f"batch.size() > 0 && {' && '.join(names)}", ("spec", "tools"))
     table = plain.build(kind, spec)
     return replace(table, derived={**table.derived, **derived})
 

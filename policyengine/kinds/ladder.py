@@ -73,9 +73,7 @@ def _double(value: Any) -> Any:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _define(
-    derived: dict[str, Expression], constants: Mapping[str, Any], name: str, expression: Expression
-) -> None:
+def _define(derived: dict[str, Expression], constants: Mapping[str, Any], name: str, expression: Expression) -> None:
     if name in derived or name in constants:
         raise SpecError(f"the name `{name}` is taken", expression.path, "give it another name")
     derived[name] = expression
@@ -154,7 +152,12 @@ def _rules(spec: Spec) -> list[Rule]:
         outcome = Outcome({"tier": tier, "window_known": True}, computed)
         rules.append(Rule(tier, when, outcome, spec.document.place((*path, tier))))
     rules.append(
-        Rule("below_warn", None, Outcome({"tier": "none", "window_known": True}, computed), spec.document.place(path))
+        Rule(
+            "below_warn",
+            None,
+            Outcome({"tier": "none", "window_known": True}, computed),
+            spec.document.place(path),
+        )
     )
     return rules
 

@@ -35,9 +35,7 @@ class Sizes:
     images: int = 0
 
     def __add__(self, other: Sizes) -> Sizes:
-        return Sizes(
-            self.text_bytes + other.text_bytes, self.json_bytes + other.json_bytes, self.images + other.images
-        )
+        return Sizes(self.text_bytes + other.text_bytes, self.json_bytes + other.json_bytes, self.images + other.images)
 
     def as_input(self) -> dict[str, int]:
         """As the token estimate takes it."""
@@ -170,7 +168,13 @@ class Loop:
         gate = self._ask(
             made,
             self.gate,
-            {"forced": forced, "breaker": breaker, "rescue": rescue, "tokens": tokens or 0, "auto": ladder["auto"]},
+            {
+                "forced": forced,
+                "breaker": breaker,
+                "rescue": rescue,
+                "tokens": tokens or 0,
+                "auto": ladder["auto"],
+            },
             trace,
         ).outcome
         tip = self._ask(
@@ -316,7 +320,10 @@ class Loop:
     def _event(self, made: list[Made], state: LoopState, event: str, **about: Any) -> LoopState:
         trace = about.pop("trace", False)
         now_ms = about.pop("now_ms", 0)
-        return _carried(state, self._ask(made, self.breaker, self._breaker_input(state, event, now_ms, **about), trace).outcome)
+        return _carried(
+            state,
+            self._ask(made, self.breaker, self._breaker_input(state, event, now_ms, **about), trace).outcome,
+        )
 
     def _breaker_input(
         self,

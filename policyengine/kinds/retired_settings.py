@@ -20,12 +20,16 @@ def build(kind: Kind, spec: Spec) -> Table:
         access = ["settings" + "".join(f"[{json.dumps(step)}]" for step in steps[:n]) for n in range(len(steps))]
         present = [f"{json.dumps(step)} in {before}" for step, before in zip(steps, access, strict=True)]
         when = spec.generated(" && ".join(present), (*path, "setting"))
-        literals: dict[str, Any] = {name: row[name] for name in ("setting", "treatment", "message", "to") if name in row}
+        literals: dict[str, Any] = {
+            name: row[name] for name in ("setting", "treatment", "message", "to") if name in row
+        }
         computed: dict[str, Expression] = {}
         if row["treatment"] == "convert":
             value = f"{access[-1]}[{json.dumps(steps[-1])}]"
             computed["value"] = spec.generated(_conversion(value, row["values"]), (*path, "values"))
-        rules.append(Rule(row["setting"].replace(".", "_"), when, Outcome(literals, computed), spec.document.place(path)))
+        rules.append(
+            Rule(row["setting"].replace(".", "_"), when, Outcome(literals, computed), spec.document.place(path))
+        )
     return Table(
         policy=spec.metadata["name"],
         version=spec.metadata["version"],

@@ -37,5 +37,8 @@ def _completed(outcome: Outcome) -> Outcome:
 
 
 KIND = Kind(
-    "Routing", "Which model answers a continuation", build, {"decision": "primary", "reason": "error", **_COMPLETE}
+    "Routing",
+    "Which model answers a continuation",
+    build,
+    {"decision": "primary", "reason": "error", **_COMPLETE},
 )

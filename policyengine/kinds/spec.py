@@ -119,7 +119,8 @@ class Spec:
             if rule.id in seen:
                 first = seen[rule.id].place
                 raise SpecError(
-                    f"the rule id `{rule.id}` is taken (line {first.line})", path_of(self.document, rule, path)
+                    f"the rule id `{rule.id}` is taken (line {first.line})",
+                    path_of(self.document, rule, path),
                 )
             seen[rule.id] = rule
         return tuple(seen.values())

@@ -24,11 +24,7 @@ def build(kind: Kind, spec: Spec) -> Table:
                 "name a higher threshold, or leave `below` out",
             )
         span = _span(tip["from"], tip.get("below"))
-        when = (
-            spec.wrapped(f"{span} && (", (*path, "when"), ")")
-            if "when" in tip
-            else spec.generated(span, path)
-        )
+        when = spec.wrapped(f"{span} && (", (*path, "when"), ")") if "when" in tip else spec.generated(span, path)
         outcome = Outcome({"tip": tip["id"], "text": tip["text"]}, _footer(spec))
         rules.append(Rule(tip["id"], when, outcome, spec.document.place(path), tip.get("description", "")))
     return Table(

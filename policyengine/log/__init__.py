@@ -1,1 +1,1 @@
-"""Placeholder, replaced by its first module."""
+"""Decision records: what was decided, on what, by which policy of which bundle, and why."""

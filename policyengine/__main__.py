@@ -1,0 +1,6 @@
+"""`python -m policyengine` is the command line."""
+
+from policyengine.commands import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""`policyengine eval`: one decision of one policy, as a dry run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from policyengine.commands.options import bundle_option, print_json
+
+
+@click.command(
+    epilog="Example:  policyengine eval routing --input round.json --set 'prompt=fix the test' --trace",
+)
+@click.argument("policy")
+@click.option("--input", "source", metavar="FILE|-", help="The input as a JSON object; - reads stdin.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="PATH=VALUE",
+    help="Set a field, `batch[0].kind=edit`; the value is JSON, or text where it is no JSON.",
+)  # fmt: skip
+@click.option("--example", is_flag=True, help="Start from the example input of the policy's schema.")
+@bundle_option
+@click.option("--trace", is_flag=True, help="Every rule that was looked at, and the values it saw.")
+@click.option("--log", metavar="FILE", help="Append the decision record to this JSONL file.")
+@click.option("--log-prompts", is_flag=True, help="Write prompts into the record as they are, not hashed.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+def command(
+    policy: str, source: str | None, settings: tuple[str, ...], example: bool, bundle: str | None, trace: bool,
+    log: str | None, log_prompts: bool, form: str,
+) -> None:  # fmt: skip
+    """Decide once by POLICY (its name in the bundle) and show the decision."""
+    from policyengine.kinds.bundle import load
+    from policyengine.kinds.loop import Made
+
+    loaded = load(bundle)
+    chosen = loaded.policy(policy)
+    given = _input(chosen.input_schema, source, settings, example)
+    _check(given, chosen.input_schema, source)
+    decision = chosen.decide(given, trace=trace)
+    if log:
+        from policyengine.log.record import Recorder
+        from policyengine.log.sinks import JsonlSink
+
+        recorder = Recorder(loaded, show_prompts=log_prompts)
+        with JsonlSink(log) as sink:
+            sink.write(recorder.record(Made(chosen, given, decision)))
+    if form == "json":
+        print_json(
+            {
+                "policy": decision.policy,
+                "version": decision.version,
+                "decision": decision.outcome,
+                "rules": list(decision.rules),
+                "errors": [{"where": e.where, "message": e.message} for e in decision.errors],
+                "trace": [
+                    {
+                        "rule": s.rule,
+                        "status": s.status.value,
+                        "when": s.when,
+                        "values": s.values,
+                        "error": s.error,
+                    }
+                    for s in decision.trace
+                ],
+                "derived": decision.derived,
+            }
+        )
+    else:
+        click.echo(_text(decision))
+
+
+def _input(schema: Any, source: str | None, settings: tuple[str, ...], example: bool) -> dict[str, Any]:
+    from policyengine.kinds.paths import set_path
+    from policyengine.source.errors import InputError
+    from policyengine.source.jsonfile import read_json
+
+    given: Any = {}
+    if example:
+        if not schema.get("examples"):
+            raise InputError("this policy's input schema holds no example; give --input FILE")
+        given = json.loads(json.dumps(schema["examples"][0]))
+    if source is not None:
+        read = read_json(source)
+        if not isinstance(read, dict):
+            raise InputError(f"{_shown(source)}: the input is a JSON object, not {type(read).__name__}")
+        given = {**given, **read}
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        if not equals or not path:
+            raise InputError(f"--set {setting!r}: write PATH=VALUE, for example tokens=120000")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        given = set_path(given, path, value)
+    return dict(given)
+
+
+def _check(given: dict[str, Any], schema: Any, source: str | None) -> None:
+    from policyengine.source.errors import InputError
+    from policyengine.source.schema import validate_input
+
+    if problems := validate_input(given, schema):
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        where = f"{_shown(source)}: " if source else ""
+        raise InputError(f"{where}the input does not fit the policy: {problems[0]}{more}")
+
+
+def _shown(source: str) -> str:
+    return "stdin" if source == "-" else source
+
+
+def _text(decision: Any) -> str:
+    lines = [f"{decision.policy} {decision.version}"]
+    by = ", ".join(decision.rules) or ("on_error" if decision.errors else "default")
+    lines.append(f"  decided by  {by}")
+    width = max((len(name) for name in decision.outcome), default=0)
+    lines += [f"  {name:<{width}}  {json.dumps(value, ensure_ascii=False)}" for name, value in decision.outcome.items()]
+    lines += [f"  error in {error.where}: {error.message}" for error in decision.errors]
+    if decision.trace:
+        lines.append("")
+        for step in decision.trace:
+            lines.append(f"  {step.status.value:<8} {step.rule}" + (f"   {step.when}" if step.when else ""))
+            lines += [
+                f"             {name} = {json.dumps(value, ensure_ascii=False, default=str)}"
+                for name, value in step.values.items()
+            ]
+            if step.error:
+                lines.append(f"             {step.error}")
+    return "\n".join(lines)

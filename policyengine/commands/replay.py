@@ -1,0 +1,121 @@
+"""`policyengine replay`: what a bundle would have decided in every round of recorded sessions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import click
+
+from policyengine.commands.options import bundle_option, print_json, print_jsonl
+
+_LONG_BYTES = 1_000_000
+"""Files larger than this get a progress bar (on a terminal)."""
+
+
+@click.command(
+    epilog="Examples:  policyengine replay session.jsonl --window 200000   |   policyengine replay session.jsonl --round 12",
+)
+@click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
+@click.option("--window", type=click.IntRange(min=1), metavar="N", help="Context window of the primary model, tokens.")
+@click.option(
+    "--fast-window", type=click.IntRange(min=1), metavar="N", help="Context window of the fast model, tokens."
+)
+@click.option("--ladder", metavar="NAME", help="A ladder of the bundle; without it the one that serves.")
+@click.option(
+    "--strategy", type=click.Choice(["auto", "always_primary", "always_fast"]), default="auto",
+    help="The person's routing setting.",
+)  # fmt: skip
+@bundle_option
+@click.option("--round", "number", type=click.IntRange(min=1), metavar="K", help="Everything about one round.")
+@click.option("--log", metavar="FILE", help="Append a decision record for each decision to this JSONL file.")
+@click.option("--log-prompts", is_flag=True, help="Write prompts into the records as they are, not hashed.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text", help="Output format.")
+def command(
+    sessions: tuple[str, ...], window: int | None, fast_window: int | None, ladder: str | None, strategy: str,
+    bundle: str | None, number: int | None, log: str | None, log_prompts: bool, form: str,
+) -> None:  # fmt: skip
+    """Replay recorded sessions: tier, compaction, tip, routing, directive and breaker of every round.
+
+    Reads Claude Code, Codex and qwen-code transcripts, and OpenAI, Anthropic and Gemini message lists; the format is
+    told from the content. Nothing is sent anywhere.
+    """
+    from policyengine.check.replay import Options, SessionReplay, rounds
+    from policyengine.commands import replay_text
+    from policyengine.commands.replay_json import as_json, round_json
+    from policyengine.kinds.bundle import load
+    from policyengine.kinds.loop import Loop
+    from policyengine.sessions import read
+    from policyengine.source.errors import InputError
+
+    loaded = load(bundle)
+    loop = Loop(loaded, ladder)
+    options = Options(window=window, fast_window=fast_window, strategy=strategy, trace_round=number)
+    replays: list[SessionReplay] = []
+    with ExitStack() as stack:
+        record = _recording(stack, loaded, log, log_prompts)
+        for path in sessions:
+            with _progress(path) as advance:
+                session = read(path, progress=advance)
+            one = SessionReplay(session)
+            for row in rounds(session, loop, options):
+                one.rounds.append(row)
+                record(row, session)
+                if form == "jsonl" and number is None:
+                    print_jsonl({"path": session.path, **round_json(row)})
+            if number is not None and number > len(one.rounds):
+                raise InputError(f"{path}: there is no round {number}; the session has {len(one.rounds)}")
+            replays.append(one)
+    if number is not None:
+        for one in replays:
+            row = one.rounds[number - 1]
+            if form == "text":
+                click.echo(replay_text.one_round(one, row))
+            else:
+                (print_json if form == "json" else print_jsonl)(
+                    {"path": one.session.path, **round_json(row, whole=True)}
+                )
+    elif form == "json":
+        print_json(as_json(replays))
+    elif form == "text":
+        replay_text.show(replays)
+
+
+def _recording(stack: ExitStack, bundle: Any, log: str | None, log_prompts: bool) -> Callable[[Any, Any], None]:
+    """What is called with each round: writes its records where a log is asked for."""
+    if log is None:
+        return lambda row, session: None
+    from policyengine.log.record import Recorder
+    from policyengine.log.replay_records import records
+    from policyengine.log.sinks import JsonlSink
+
+    sink = stack.enter_context(JsonlSink(log))
+    recorder = Recorder(bundle, source="replay", show_prompts=log_prompts)
+
+    def record(row: Any, session: Any) -> None:
+        for item in records(row, session, recorder):
+            sink.write(item)
+
+    return record
+
+
+@contextmanager
+def _progress(path: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on stderr for a long file, and only on a terminal."""
+    import os
+
+    try:
+        long = os.path.getsize(path) > _LONG_BYTES
+    except OSError:
+        long = False
+    if not long or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(os.path.basename(path), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

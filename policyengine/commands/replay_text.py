@@ -1,0 +1,176 @@
+"""The text of `policyengine replay`: a table a session, totals at the end."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from policyengine.check.replay import (
+    RoundReplay,
+    SessionReplay,
+    cache_totals,
+    directive_totals,
+    estimate_totals,
+    routing_totals,
+)
+from policyengine.commands.options import thousands
+
+_WIDE = 160
+"""Columns where stdout is no terminal: wide enough for every row."""
+
+_TIER_STYLE = {"warn": "yellow", "auto": "dark_orange", "hard": "red"}
+_LONGEST_VALUE = 300
+"""Characters of an input shown in the text of one round."""
+
+
+def show(replays: Sequence[SessionReplay]) -> None:
+    """Print everything."""
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE, soft_wrap=True)
+    for one in replays:
+        console.print(_heading(one), markup=False)
+        console.print(_table(one))
+        for line in _session_totals(one):
+            console.print(line, markup=False)
+        console.print()
+    for line in _totals(replays):
+        console.print(line, markup=False)
+
+
+def _heading(one: SessionReplay) -> str:
+    session = one.session
+    window = next((row for row in one.rounds if row.window is not None), None)
+    about = f"window {thousands(window.window)} ({window.window_origin})" if window else "window unknown"
+    return f"{session.path}  {session.format}, {session.model or 'model unknown'}, {about}"
+
+
+def _table(one: SessionReplay) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("round", "turn", "tokens"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in (
+        "from",
+        "tier",
+        "compaction",
+        "tip",
+        "directive",
+        "routing",
+        "veto",
+        "followed by",
+        "breaker",
+    ):
+        table.add_column(name, no_wrap=True)
+    for row in one.rounds:
+        table.add_row(*_cells(row))
+    return table
+
+
+def _cells(row: RoundReplay) -> list[Text | str]:
+    before, after = row.before, row.after
+    compaction = ""
+    if before.compact:
+        compaction = "forced" if before.forced else "auto"
+        compaction += ", as recorded" if row.compaction_recorded else f", {row.compaction_result}"
+    elif row.compaction_recorded:
+        compaction = "recorded only"
+    elif before.reason in ("breaker_open", "rescue_exhausted"):
+        compaction = before.reason
+    routing = after.routing["decision"] if after else ""
+    followed = row.followed_by.replace("_", " ")
+    if row.routing_outcome == "would_fall_back":
+        followed += " (falls back)"
+    return [
+        str(row.round.index),
+        str(row.round.turn),
+        thousands(row.tokens),
+        row.tokens_source,
+        Text(before.tier if before.tier != "none" else "", style=_TIER_STYLE.get(before.tier, "")),
+        Text(compaction, style="bold" if before.compact else ""),
+        before.tip["tip"] or "",
+        after.directive["directive"] if after else "",
+        Text(routing, style="green" if routing == "fast" else ""),
+        (after.routing.get("veto_reason") or "") if after else "",
+        followed if after else "",
+        before.breaker if before.breaker != "closed" else "",
+    ]
+
+
+def _session_totals(one: SessionReplay) -> list[str]:
+    session = one.session
+    decided = [
+        f"round {row.round.index} at {thousands(row.tokens)} ({'recorded there' if row.compaction_recorded else 'not recorded'})"
+        for row in one.compactions
+    ]
+    recorded = [
+        f"round {item.round} at {thousands(item.tokens)} ({item.trigger or 'unknown'})"
+        for item in session.recorded_compactions
+    ]
+    estimate, cache = estimate_totals(one), cache_totals(one)
+    lines = [
+        f"rounds {len(one.rounds)}, turns {len(session.turns)}",
+        f"compactions decided: {'; '.join(decided) or 'none'}",
+        f"compactions recorded: {'; '.join(recorded) or 'none'}",
+    ]
+    if estimate["p50"] is not None:
+        lines.append(
+            f"estimate / reported prompt tokens over {estimate['rounds']} rounds: "
+            f"p5 {estimate['p5']:.3f}, p50 {estimate['p50']:.3f}, p95 {estimate['p95']:.3f}"
+        )
+    if cache["p50"] is not None:
+        lines.append(f"cache hit rate of a round: p50 {cache['p50']:.1%}, p90 {cache['p90']:.1%}")
+    if session.skipped:
+        shown = ", ".join(f"{name} {count}" for name, count in session.skipped.items())
+        lines.append(f"skipped {sum(session.skipped.values())} of {session.lines} lines: {shown}")
+    if session.noted:
+        lines.append("noted: " + ", ".join(f"{name} {count}" for name, count in session.noted.items()))
+    return lines
+
+
+def _totals(replays: Sequence[SessionReplay]) -> list[str]:
+    routing, directives = routing_totals(replays), directive_totals(replays)
+    vetoes = ", ".join(f"{name} {count}" for name, count in routing["vetoes"].items())
+    return [
+        f"continuations {routing['continuations']}: fast {routing['fast']} "
+        f"(confirmed {routing['fast_confirmed']}, would fall back {routing['fast_would_fall_back']}), "
+        f"primary {routing['primary']}" + (f"; vetoes: {vetoes}" if vetoes else ""),
+        f"batches {directives['batches']}: skippable {directives['skippable']}",
+    ]
+
+
+def one_round(one: SessionReplay, row: RoundReplay) -> str:
+    """Everything about one round, with the trace of each decision."""
+    item = row.round
+    lines = [
+        f"{one.session.path}  round {item.index}, turn {item.turn}, context {item.context}",
+        f"model {item.model or 'unknown'}, window {thousands(row.window)} ({row.window_origin})",
+        f"tokens {thousands(row.tokens)} ({row.tokens_source}), reported {thousands(row.actual_tokens)}",
+        f"response: {row.followed_by.replace('_', ' ')}"
+        + (f" ({', '.join(call.name for call in item.calls)})" if item.calls else ""),
+    ]
+    for made in row.made:
+        decision = made.decision
+        by = ", ".join(decision.rules) or ("on_error" if decision.errors else "default")
+        lines += ["", f"{decision.policy} {decision.version} ({made.policy.kind.name}) decided by {by}"]
+        lines.append(f"  input    {_short(made.input)}")
+        lines.append(f"  outcome  {_short(decision.outcome)}")
+        lines += [f"  error    {error.where}: {error.message}" for error in decision.errors]
+        looked = [step for step in decision.trace if step.status.value != "skipped"]
+        for step in looked:
+            if len(looked) > 20 and step.status.value == "false":
+                continue
+            lines.append(f"  {step.status.value:<8} {step.rule}" + (f"   {step.when}" if step.when else ""))
+            lines += [f"             {name} = {_short(value)}" for name, value in step.values.items()]
+            if step.error:
+                lines.append(f"             {step.error}")
+    return "\n".join(lines)
+
+
+def _short(value: object) -> str:
+    text = json.dumps(
+        value, ensure_ascii=False, default=lambda item: dict(item) if hasattr(item, "keys") else str(item)
+    )
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
