@@ -37,9 +37,7 @@ def user_part(block: Json, call_id: str | None = None) -> Part:
     if kind == "image":
         return media_part("image", as_dict(block.get("source")).get("data") or block.get("source"), call_id)
     if kind == "document":
-        return media_part(
-            "document", as_dict(block.get("source")).get("data") or block.get("source"), call_id
-        )
+        return media_part("document", as_dict(block.get("source")).get("data") or block.get("source"), call_id)
     return json_part(block, call_id)
 
 

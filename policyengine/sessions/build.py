@@ -126,9 +126,7 @@ class Builder:
         """Take content that the next send carries."""
         self.pending.extend(parts)
 
-    def turn(
-        self, prompt: str, *, redacted: bool = False, kind: TurnKind = "interactive", join: bool = False
-    ) -> None:
+    def turn(self, prompt: str, *, redacted: bool = False, kind: TurnKind = "interactive", join: bool = False) -> None:
         """Start a turn. With `join`, a turn that has no round yet takes the prompt in as a further one."""
         last = self._turns[-1] if self._turns else None
         if join and last and last.first_round is None and last.kind == kind:

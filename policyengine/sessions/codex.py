@@ -189,9 +189,7 @@ class CodexReader:
         texts = [part.text for part in parts if part.text]
         injected = bool(texts) and all(text.lstrip().startswith(_INJECTED) for text in texts)
         if not injected:
-            self._candidate = "\n".join(
-                text.strip() for text in texts if not text.lstrip().startswith(_INJECTED)
-            )
+            self._candidate = "\n".join(text.strip() for text in texts if not text.lstrip().startswith(_INJECTED))
 
     def _claim(self) -> None:
         """Take an unclaimed user message for the prompt: the rollout has no events."""

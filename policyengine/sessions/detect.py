@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from policyengine.sessions.content import Json, as_dict, as_list
-from policyengine.sessions.lines import MESSAGE_KEYS
 from policyengine.sessions.model import Format
 
 _CODEX_TYPES: Final = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
@@ -63,11 +62,6 @@ def message_format(message: Json) -> Format | None:
 def is_plain_message(message: Json) -> bool:
     """Whether it is a message that several formats share: a role and a content."""
     return message.get("role") in _CHAT_ROLES and "content" in message
-
-
-def is_document(fields: Json) -> bool:
-    """Whether an object holds a list of messages rather than being one."""
-    return "role" not in fields and any(isinstance(fields.get(key), list) for key in MESSAGE_KEYS)
 
 
 def document_format(fields: Json, messages: list[object]) -> Format | None:

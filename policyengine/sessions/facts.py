@@ -21,9 +21,7 @@ def distinct_calls(calls: Iterable[ToolCall]) -> frozenset[CallKey]:
     return frozenset(call_key(call) for call in calls)
 
 
-def unresolved_errors(
-    calls: Iterable[ToolCall], before: frozenset[CallKey] = frozenset()
-) -> frozenset[CallKey]:
+def unresolved_errors(calls: Iterable[ToolCall], before: frozenset[CallKey] = frozenset()) -> frozenset[CallKey]:
     """Keys whose latest known outcome is an error, over calls in their order.
 
     `before` is the answer for the calls that came before these. A call that has no result, was cancelled or
@@ -58,9 +56,5 @@ def turn_rounds(rounds: Iterable[Round], turn: int, until: int | None = None) ->
 def tool_output(rounds: Iterable[Round]) -> tuple[Part, ...]:
     """What the tools called in these rounds gave back, in the order of the calls."""
     return tuple(
-        part
-        for item in rounds
-        for call in item.calls
-        if call.result is not None
-        for part in call.result.parts
+        part for item in rounds for call in item.calls if call.result is not None for part in call.result.parts
     )

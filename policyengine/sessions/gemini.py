@@ -111,9 +111,7 @@ def user_part(part: Json, call_id: str | None = None) -> Part:
     return json_part(part, call_id)
 
 
-def take_user(
-    builder: Builder, parts: list[Json], *, error: bool | None = None, cancelled: bool = False
-) -> bool:
+def take_user(builder: Builder, parts: list[Json], *, error: bool | None = None, cancelled: bool = False) -> bool:
     """Take the parts of a content of the user role; tell whether function responses were among them.
 
     `error` overrides what the response itself says: by convention of the API it holds `error` or `output`.

@@ -102,8 +102,7 @@ class OpenAIReader:
         identity = as_str(message.get("id")) if message.get("role") == "assistant" else None
         draft = self._draft
         if draft is not None and (
-            (usage is not None and draft.usage is not None)
-            or (identity and self._id and identity != self._id)
+            (usage is not None and draft.usage is not None) or (identity and self._id and identity != self._id)
         ):
             draft = None
         if draft is None:

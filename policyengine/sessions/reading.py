@@ -11,10 +11,11 @@ from typing import BinaryIO, Final, Protocol, TypeAlias
 from policyengine.sessions.anthropic import AnthropicReader
 from policyengine.sessions.claude_code import ClaudeCodeReader
 from policyengine.sessions.codex import CodexReader
-from policyengine.sessions.content import Json, as_list
-from policyengine.sessions.detect import document_format, is_document, is_plain_message, line_format
+from policyengine.sessions.content import Json
+from policyengine.sessions.detect import document_format, is_plain_message, line_format
+from policyengine.sessions.documents import Document, document_of, is_document, read_document
 from policyengine.sessions.gemini import GeminiReader
-from policyengine.sessions.lines import MESSAGE_KEYS, read_document, read_lines
+from policyengine.sessions.lines import read_lines
 from policyengine.sessions.model import Format, Session
 from policyengine.sessions.openai import OpenAIReader
 from policyengine.sessions.qwen_code import QwenCodeReader
@@ -24,11 +25,12 @@ from policyengine.source.place import Place
 Progress: TypeAlias = Callable[[int, int], None]
 
 _EXPECTED: Final = (
-    "a Claude Code or Codex transcript, a qwen-code chat record, "
-    "or an OpenAI, Anthropic or Gemini message list"
+    "a Claude Code or Codex transcript, a qwen-code chat record, or an OpenAI, Anthropic or Gemini message list"
 )
 # Lines between two reports of progress: often enough for an eye, rarely enough to cost nothing.
 _REPORT_EVERY: Final = 256
+# Lines that must agree on a format: a stray line of another format decides nothing.
+_VOTES: Final = 32
 
 
 class Reader(Protocol):
@@ -78,7 +80,7 @@ def _read(stream: BinaryIO, name: str, total: int, progress: Progress | None) ->
         if document is None:
             session = _read_jsonl(stream, reader, total, progress)
         else:
-            session = _read_messages(reader, *document)
+            session = _read_messages(reader, document)
         reader = reader.again()
     assert session is not None
     return session
@@ -100,69 +102,73 @@ def _read_jsonl(stream: BinaryIO, reader: Reader, total: int, progress: Progress
     return reader.finish(dict(skipped), lines)
 
 
-def _read_messages(reader: Reader, fields: Json, messages: list[object], cut: bool) -> Session:
+def _read_messages(reader: Reader, document: Document) -> Session:
     skipped: Counter[str] = Counter()
-    reader.header(fields)
-    for message in messages:
+    reader.header(document.fields)
+    for message in document.messages:
         reason = reader.record(message) if isinstance(message, dict) else "not an object"
         if reason is not None:
             skipped[reason] += 1
-    if cut:
+    if document.cut:
         skipped["truncated last message"] += 1
-    return reader.finish(dict(skipped), len(messages) + cut)
+    if document.outside:
+        skipped["outside the document"] += document.outside
+    return reader.finish(dict(skipped), len(document.messages) + document.cut + document.outside)
 
 
-_Document: TypeAlias = tuple[Json, list[object], bool]
-
-
-def _detect(stream: BinaryIO, name: str) -> tuple[Format, _Document | None]:
+def _detect(stream: BinaryIO, name: str) -> tuple[Format, Document | None]:
     """Find the format; a JSON document is given along, since finding out meant reading it."""
-    objects = documents = 0
+    votes: Counter[Format] = Counter()
+    documents: list[Json] = []
+    reasons: Counter[str] = Counter()
     plain = False
-    empty = True
-    binary = False
-    held: Json = {}
+    filled = 0
     for line, _ in read_lines(stream):
+        if line == "blank line":
+            continue
+        filled += 1
         if isinstance(line, str):
-            empty = empty and line == "blank line"
-            binary = binary or line == "not UTF-8"
-            continue
-        empty = False
-        objects += 1
-        if is_document(line):
-            documents += 1
-            held = line
-            continue
-        found = line_format(line)
-        if found is not None and not documents:
-            return found, None
-        plain = plain or is_plain_message(line)
-    if empty:
-        raise InputError(f"is empty; expected {_EXPECTED}", Place(name))
-    if documents > 1:
-        raise InputError(f"holds {documents} conversations; expected one in a file", Place(name, 2))
-    if documents == 1:
-        key = next(key for key in MESSAGE_KEYS if isinstance(held.get(key), list))
-        fields = {other: value for other, value in held.items() if other != key}
-        return _document_format(name, (fields, as_list(held[key]), False))
+            reasons[line] += 1
+            if filled == 1:
+                # No JSONL begins like this, but a document of several lines does.
+                whole = _whole(stream)
+                if whole is not None:
+                    return whole
+        elif is_document(line):
+            documents.append(line)
+        else:
+            plain = plain or is_plain_message(line)
+            found = line_format(line)
+            if found is not None:
+                votes[found] += 1
+                if votes[found] == _VOTES:
+                    break
+    if votes:
+        return votes.most_common(1)[0][0], None
     if plain:
         return "openai", None
+    place = Place(name)
+    if len(documents) == 1:
+        document = document_of(documents[0], filled - 1)
+        format = document_format(document.fields, document.messages)
+        if format is not None:
+            return format, document
+    if len(documents) > 1:
+        raise InputError(f"holds {len(documents)} conversations; expected one in a file", place)
+    if filled == 0:
+        raise InputError(f"is empty; expected {_EXPECTED}", place)
+    what = "is not UTF-8 text" if reasons["not UTF-8"] == filled else "is of no known format"
+    raise InputError(f"{what}; expected {_EXPECTED}", place)
+
+
+def _whole(stream: BinaryIO) -> tuple[Format, Document] | None:
+    """Try the whole file as one document; leaves the stream where it was."""
+    at = stream.tell()
     stream.seek(0)
-    try:
-        document = read_document(stream.read().decode("utf-8-sig", "strict"))
-    except UnicodeDecodeError:
-        document = None
-    if document is not None:
-        return _document_format(name, document)
-    what = "is not text (UTF-8)" if binary and not objects else "is of no known format"
-    raise InputError(f"{what}; expected {_EXPECTED}", Place(name))
-
-
-def _document_format(name: str, document: _Document) -> tuple[Format, _Document]:
-    format = document_format(document[0], document[1])
-    if format is None:
-        raise InputError(f"is JSON, but not a list of messages; expected {_EXPECTED}", Place(name))
-    return format, document
+    document = read_document(stream.read().decode("utf-8-sig", "replace"))
+    stream.seek(at)
+    format = document_format(document.fields, document.messages) if document is not None else None
+    return None if format is None or document is None else (format, document)
 
 
 _READERS: Final[dict[Format, Callable[[str], Reader]]] = {
