@@ -10,58 +10,53 @@ from functools import lru_cache
 from typing import Any
 
 from policyengine.cel.errors import CelError
-from policyengine.cel.limits import MAX_VALUE_DEPTH
-from policyengine.cel.regex import searcher
-
-_SHORT_TEXT = 400
-"""Below this length (characters) looking for each word beats encoding the text for RE2; either gives the same."""
+from policyengine.cel.limits import MAX_VALUE_DEPTH, MAX_WORDS_MEMORY
+from policyengine.cel.regex import compiled, searcher
 
 
 class WordMatcher:
     """Tells whether a text mentions one of some words.
 
-    The text is lower-cased first; the words are taken as they are and should be lower case. A word that holds a Latin
-    letter or a digit at an end matches only where no Latin letter, digit or underscore goes on at that end ("add" is not
-    in "address"); anywhere else, such as in Chinese, it matches inside text.
+    The text is lower-cased first; the words are taken as they are and should be lower case. A word that has a Latin
+    letter, a digit or an underscore at an end matches only where none of these goes on at that end ("add" is not in
+    "address"); anywhere else, such as in Chinese, it matches inside text.
     """
 
-    __slots__ = ("_pattern", "_search", "words")
+    __slots__ = ("_search", "words")
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(dict.fromkeys(word for word in words if word))
-        self._pattern = "|".join(_bounded(word) for word in self.words)
-        self._search: Callable[[str], bool] | None = None
+        self._search: Callable[[bytes], Any] | None = None
 
     def __call__(self, text: str) -> bool:
         """Whether `text` mentions any of the words."""
-        text = text.lower()
-        if len(text) < _SHORT_TEXT:
-            for word in self.words:
-                if word in text:
-                    break
-            else:
-                return False
-        return self.search(text)
+        return self.search(utf8(text.lower())) is not None
 
     @property
-    def search(self) -> Callable[[str], bool]:
-        """The matcher of an already lower-cased text."""
+    def pattern(self) -> str:
+        """The words as one pattern over lower-cased text; empty when there are none."""
+        bounded: dict[tuple[str, str], list[str]] = {}
+        for word in self.words:
+            ends = (_START if _is_wordy(word[0]) else "", _END if _is_wordy(word[-1]) else "")
+            bounded.setdefault(ends, []).append("".join("\\" + char if char in _META else char for char in word))
+        return "|".join(f"{start}(?:{'|'.join(words)}){end}" for (start, end), words in bounded.items())
+
+    @property
+    def search(self) -> Callable[[bytes], Any]:
+        """The search over UTF-8 of an already lower-cased text; it gives None where there is no match."""
         if self._search is None:
-            self._search = searcher(self._pattern) if self._pattern else _never
+            pattern = self.pattern
+            self._search = words_search(pattern) if pattern else _never
         return self._search
 
 
-def _never(_text: str) -> bool:
-    return False
+def _never(_text: bytes) -> None:
+    return None
 
 
+_START = r"(?:^|[^\p{Latin}0-9_])"
+_END = r"(?:$|[^\p{Latin}0-9_])"
 _META = frozenset(r"\.+*?()|[]{}^$")
-
-
-def _bounded(word: str) -> str:
-    start = r"(?:^|[^\p{Latin}0-9_])" if _is_wordy(word[0]) else ""
-    end = r"(?:$|[^\p{Latin}0-9_])" if _is_wordy(word[-1]) else ""
-    return start + "".join("\\" + char if char in _META else char for char in word) + end
 
 
 def _is_wordy(char: str) -> bool:
@@ -72,7 +67,7 @@ def _is_wordy(char: str) -> bool:
 def _is_latin(char: str) -> bool:
     if char.isascii():
         return char.isalpha()
-    return searcher(r"^\p{Latin}$")(char)
+    return matches(char, r"^\p{Latin}$")
 
 
 @lru_cache(maxsize=256)
