@@ -12,7 +12,7 @@ from policyengine.cel.errors import CelError, Issue
 from policyengine.cel.guards import Guards, path_of
 from policyengine.cel.library.formatting import complaint
 from policyengine.cel.library.symbols import SIGNATURES, Signature
-from policyengine.cel.regex import searcher
+from policyengine.cel.regex import pattern_search
 from policyengine.cel.syntax import (
     Binary,
     Bind,
@@ -379,7 +379,7 @@ class _Checker:
         known, value = self.constant(pattern)
         if known and type(value) is str:
             try:
-                searcher(value)
+                pattern_search(value)
             except CelError as error:
                 self.report("bad-regex", str(error), pattern.offset, pattern.end, "patterns are RE2")
 

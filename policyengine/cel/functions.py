@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from policyengine.cel.errors import CelError
-from policyengine.cel.limits import MAX_VALUE_DEPTH, MAX_WORDS_MEMORY
-from policyengine.cel.regex import compiled, searcher
+from policyengine.cel.limits import MAX_VALUE_DEPTH
+from policyengine.cel.regex import matches, utf8, words_search
 
 
 class WordMatcher:

@@ -32,9 +32,6 @@ MAX_REGEX_CHARS = 4_096
 MAX_REGEX_MEMORY = 2 << 20
 """Memory of one compiled regular expression, bytes."""
 
-MAX_WORDS_MEMORY = 64 << 20
-"""Memory of the matcher of one word list, bytes: lists are longer than any pattern a person writes."""
-
 MAX_WORDS_MEMORY = 32 << 20
 """Memory of the matcher of a policy's word lists, bytes."""
 

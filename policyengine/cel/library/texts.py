@@ -9,7 +9,7 @@ from policyengine.cel.errors import CelError
 from policyengine.cel.library.formatting import format_text
 from policyengine.cel.library.overloads import Overload, function, method
 from policyengine.cel.limits import MAX_LIST_ITEMS, MAX_STRING_CHARS
-from policyengine.cel.regex import searcher
+from policyengine.cel.regex import matches
 from policyengine.cel.types import BOOL, BYTES, DYN, INT, STRING, list_of
 
 # Unicode's White_Space; Python's own strip() takes the separators U+001C to U+001F too
@@ -102,10 +102,6 @@ def _quote(text: str) -> str:
     return _bounded('"' + text.translate(_QUOTED) + '"')
 
 
-def _matches(text: str, pattern: str) -> bool:
-    return searcher(pattern)(text)
-
-
 def _decode(text: str) -> bytes:
     try:
         return binascii.a2b_base64(text + "=" * (-len(text) % 4), strict_mode=True)
@@ -117,8 +113,8 @@ OVERLOADS: list[Overload] = [
     method("contains", (STRING, STRING), BOOL, str.__contains__),
     method("startsWith", (STRING, STRING), BOOL, str.startswith),
     method("endsWith", (STRING, STRING), BOOL, str.endswith),
-    method("matches", (STRING, STRING), BOOL, _matches),
-    function("matches", (STRING, STRING), BOOL, _matches),
+    method("matches", (STRING, STRING), BOOL, matches),
+    function("matches", (STRING, STRING), BOOL, matches),
     method("charAt", (STRING, INT), STRING, _char_at),
     method("indexOf", (STRING, STRING), INT, _index_of),
     method("indexOf", (STRING, STRING, INT), INT, _index_of),
