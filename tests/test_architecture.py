@@ -54,18 +54,14 @@ def test_imports_only_go_down(path: Path) -> None:
     assert not sorted(
         name
         for name in imported
-        if any(
-            name == f"policyengine.{above}" or name.startswith(f"policyengine.{above}.") for above in higher
-        )
+        if any(name == f"policyengine.{above}" or name.startswith(f"policyengine.{above}.") for above in higher)
     )
     # What a user imports sits on top; only the commands are above it.
     assert layer == "commands" or "policyengine" not in imported
 
 
 def test_only_one_module_imports_celpy() -> None:
-    importers = [
-        _name(path) for path in MODULES if any(name.split(".")[0] == "celpy" for name in _imports(path))
-    ]
+    importers = [_name(path) for path in MODULES if any(name.split(".")[0] == "celpy" for name in _imports(path))]
     assert len(importers) <= 1, importers
     assert all(name.startswith("policyengine.cel.") for name in importers)
 

@@ -40,9 +40,7 @@ class Document:
 
     __slots__ = ("_lines", "_origins", "_root", "data", "file", "index", "sound", "text")
 
-    def __init__(
-        self, text: str, lines: Lines, root: Node, data: Any, *, index: int = 0, sound: bool = True
-    ) -> None:
+    def __init__(self, text: str, lines: Lines, root: Node, data: Any, *, index: int = 0, sound: bool = True) -> None:
         self.file = lines.file
         self.text = text
         self.data = data

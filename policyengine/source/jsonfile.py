@@ -37,9 +37,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         file = "<stdin>"
         data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
         if len(data) > MAX_INPUT_BYTES:
-            raise InputError(
-                f"<stdin>: larger than {MAX_INPUT_BYTES // 1_000_000} MB, the most this reader takes"
-            )
+            raise InputError(f"<stdin>: larger than {MAX_INPUT_BYTES // 1_000_000} MB, the most this reader takes")
         try:
             text = decode(data, file)
         except UnreadableError as error:
@@ -222,9 +220,7 @@ class _Reader:
         line = self._lines.position(opened)[0]
         opening = self._text[opened]
         if self._at >= len(self._text):
-            self._fail(
-                self._at, f"the input ends before the `{opening}` of line {line} is closed with `{close}`"
-            )
+            self._fail(self._at, f"the input ends before the `{opening}` of line {line} is closed with `{close}`")
         return self._fail(self._at, f"expected `,` or `{close}` (`{opening}` was opened on line {line})")
 
     def _take(self, char: str) -> bool:
@@ -249,9 +245,7 @@ class _Reader:
             end = self._text.find("\n", self._at)
             line = self._text[self._at : end if end >= 0 else len(self._text)]
             if control := re.search(r"[\x00-\x1f]", line.rstrip("\r")):
-                self._fail(
-                    self._at + control.start(), "a control character stands in the text; write its escape"
-                )
+                self._fail(self._at + control.start(), "a control character stands in the text; write its escape")
             self._fail(self._at, "the quote that opens here is not closed on its line")
         try:
             value: str = json.loads(found.group())

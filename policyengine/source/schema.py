@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import Any, cast
@@ -17,6 +18,7 @@ from policyengine.source.errors import InputError
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.resources import schemas_folder
 from policyengine.source.schema_errors import Complaint, complaints
+from policyengine.source.schema_quick import Check, UnsupportedError, compile_check
 
 __all__ = ["CODE", "load_schema", "validate", "validate_input"]
 
@@ -82,32 +84,39 @@ def _complaints(
     style: Callable[[tuple[str | int, ...]], str | None],
     prefix: tuple[str | int, ...],
 ) -> list[Complaint]:
-    validator = _validator(schema)
-    if validator.is_valid(data):
+    check, validator = _compiled(schema)
+    if check is not None and check(data):
         return []
-    return complaints(list(validator.iter_errors(data)), validator, style, prefix)
+    return complaints(list(validator().iter_errors(data)), validator(), style, prefix)
 
 
 # A schema given as a plain dict has no name to cache by; its identity does while the cache keeps it alive.
 _MAX_CACHED = 256
-_cached: dict[int, tuple[Schema, Any]] = {}
+_cached: dict[int, tuple[Schema, Check | None, Callable[[], Any]]] = {}
+
+
+def _compiled(schema: Schema) -> tuple[Check | None, Callable[[], Any]]:
+    """A quick check, where the schema allows one, and what makes the jsonschema validator that explains."""
+    found = _cached.get(id(schema))
+    if found is None or found[0] is not schema:
+        base = schema.get("$id", f"{_BASE}unnamed")
+        check: Check | None = None
+        with suppress(UnsupportedError, InputError):
+            check = compile_check(schema, lambda address: load_schema(_name(address)), base)
+        if len(_cached) >= _MAX_CACHED:
+            _cached.clear()
+        found = _cached[id(schema)] = (schema, check, cache(lambda: _validator({**schema, "$id": base})))
+    return found[1], found[2]
+
+
+def _name(address: str) -> str:
+    return address.partition("/schemas/")[2]
 
 
 def _validator(schema: Schema) -> Any:
-    found = _cached.get(id(schema))
-    if found is not None and found[0] is schema:
-        return found[1]
     from jsonschema import Draft202012Validator
 
-    if "$id" not in schema:
-        based = {**schema, "$id": f"{_BASE}unnamed"}
-    else:
-        based = dict(schema)
-    validator = Draft202012Validator(based, registry=_registry())
-    if len(_cached) >= _MAX_CACHED:
-        _cached.clear()
-    _cached[id(schema)] = (schema, validator)
-    return validator
+    return Draft202012Validator(schema, registry=_registry())
 
 
 @cache
@@ -118,9 +127,8 @@ def _registry() -> Any:
     referencing: Any = import_module("referencing")  # its attrs classes hide their arguments from mypy
 
     def retrieve(uri: str) -> Any:
-        name = uri.partition("/schemas/")[2]
         try:
-            return DRAFT202012.create_resource(load_schema(name))
+            return DRAFT202012.create_resource(load_schema(_name(uri)))
         except InputError:
             raise cast(Any, NoSuchResource)(ref=uri) from None
 

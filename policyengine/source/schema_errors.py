@@ -77,11 +77,7 @@ def complaints(errors: Iterable[Any], validator: Any, style: StyleOf, prefix: Pa
 def _without_echoes(found: list[Complaint]) -> list[Complaint]:
     """Leave out that a key is missing where a misspelt key beside it already says so."""
     meant = {(complaint.path[:-1], complaint.meant) for complaint in found if complaint.meant is not None}
-    return [
-        complaint
-        for complaint in found
-        if not any((complaint.path, key) in meant for key in complaint.missing)
-    ]
+    return [complaint for complaint in found if not any((complaint.path, key) in meant for key in complaint.missing)]
 
 
 class _Explainer:
@@ -234,12 +230,8 @@ class _Explainer:
         if error.validator == "enum":
             hint = did_you_mean(key, error.validator_value) if isinstance(key, str) else None
             hint = hint or _allowed([choice for choice in error.validator_value if isinstance(choice, str)])
-            return Complaint(
-                (*path, key), f"unknown key `{_short(key, _SHOWN_VALUE)}`{where}", hint, at_key=True
-            )
-        message = (
-            f"the key `{_short(key, _SHOWN_VALUE)}`{where} is not allowed; expected {_expectation(error)}"
-        )
+            return Complaint((*path, key), f"unknown key `{_short(key, _SHOWN_VALUE)}`{where}", hint, at_key=True)
+        message = f"the key `{_short(key, _SHOWN_VALUE)}`{where} is not allowed; expected {_expectation(error)}"
         return Complaint((*path, key), message, _about(error.schema), at_key=True)
 
     # Alternatives
@@ -262,23 +254,14 @@ class _Explainer:
         yield from complaints(best, self._validator, self._style, self._prefix)
 
     def _several(self, error: Any, path: Path) -> Complaint:
-        required = [
-            tuple(branch.get("required", ())) for branch in error.validator_value if isinstance(branch, dict)
-        ]
+        required = [tuple(branch.get("required", ())) for branch in error.validator_value if isinstance(branch, dict)]
         present = [
-            key
-            for keys in required
-            for key in keys
-            if isinstance(error.instance, dict) and key in error.instance
+            key for keys in required for key in keys if isinstance(error.instance, dict) and key in error.instance
         ]
         if len(present) > 1:
             names = " and ".join(f"`{key}`" for key in dict.fromkeys(present))
-            return Complaint(
-                path, f"{self._field(path)} has {names}; expected only one of them", "remove one"
-            )
-        return Complaint(
-            path, f"{self._field(path)} fits several forms; expected exactly one", _about(error.schema)
-        )
+            return Complaint(path, f"{self._field(path)} has {names}; expected only one of them", "remove one")
+        return Complaint(path, f"{self._field(path)} fits several forms; expected exactly one", _about(error.schema))
 
     def _joined(self, error: Any, path: Path, branches: list[list[Any]]) -> Complaint | None:
         """One complaint for branches that all fail at the value itself and for one kind of reason."""
@@ -305,9 +288,7 @@ class _Explainer:
                 choice
                 for child in first
                 if child.validator != "type"
-                for choice in (
-                    [child.validator_value] if child.validator == "const" else child.validator_value
-                )
+                for choice in ([child.validator_value] if child.validator == "const" else child.validator_value)
                 if isinstance(choice, str)
             ]
             value = error.instance

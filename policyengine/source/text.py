@@ -104,12 +104,8 @@ def decode(data: bytes, file: str) -> str:
     except UnicodeDecodeError as error:
         place = _place_of_byte(data, error.start, file)
         if b"\0" in data:
-            raise UnreadableError(
-                "the file is binary; expected UTF-8 text", place, "check the path"
-            ) from None
-        raise UnreadableError(
-            f"byte 0x{data[error.start]:02x} is not UTF-8", place, "save the file as UTF-8"
-        ) from None
+            raise UnreadableError("the file is binary; expected UTF-8 text", place, "check the path") from None
+        raise UnreadableError(f"byte 0x{data[error.start]:02x} is not UTF-8", place, "save the file as UTF-8") from None
     if (nul := text.find("\0")) >= 0:
         place = _place_of_byte(data, data.find(b"\0"), file)
         if text[nul + 1 : nul + 4 : 2] == "\0\0" or text[nul + 2 : nul + 5 : 2] == "\0\0":

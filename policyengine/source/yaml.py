@@ -45,9 +45,7 @@ _SCALAR_TAGS: dict[str, tuple[type, ...]] = {
 }
 _TAG_DIRECTIVE = re.compile(r"(?:^|[\r\n])%TAG")
 # What YAML allows to stand in a file as it is, less the three line breaks of YAML 1.1 and a byte order mark.
-_BAD_CHARACTER = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+_BAD_CHARACTER = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_documents(path: str | os.PathLike[str]) -> tuple[list[Document], list[Finding]]:
@@ -119,9 +117,7 @@ class _Reader:
             message = f"the control character U+{code:04X} cannot stand in YAML"
             self._stop(at, at + 1, message, "remove it, or write its escape in double quotes")
         if len(directives := list(_TAG_DIRECTIVE.finditer(self._text))) > MAX_TAG_DIRECTIVES:
-            self._stop(
-                directives[MAX_TAG_DIRECTIVES].end() - 4, None, "too many %TAG directives", "remove them"
-            )
+            self._stop(directives[MAX_TAG_DIRECTIVES].end() - 4, None, "too many %TAG directives", "remove them")
 
     def read(self) -> None:
         for event in self._events():
@@ -170,9 +166,7 @@ class _Reader:
         self._nodes = 0
         self._findings_before = len(self.findings)
         if event.version is not None and tuple(event.version) != (1, 2):
-            hint = (
-                "remove the %YAML directive, and check `yes`, `no`, `on`, `off` and numbers with `_` or `:`"
-            )
+            hint = "remove the %YAML directive, and check `yes`, `no`, `on`, `off` and numbers with `_` or `:`"
             self._report(start, None, "the file asks for YAML 1.1; it is read as YAML 1.2", hint)
 
     def _end_document(self) -> None:
@@ -185,9 +179,7 @@ class _Reader:
             self._report(node.start, None, f"document {number} of this file is empty", hint)
             return
         sound = len(self.findings) == self._findings_before
-        self.documents.append(
-            Document(self._text, self._lines, node, data, index=self._document_index, sound=sound)
-        )
+        self.documents.append(Document(self._text, self._lines, node, data, index=self._document_index, sound=sound))
         self._document_index += 1
 
     # Values
@@ -235,9 +227,7 @@ class _Reader:
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         written = _TAG.search(self._text, start, max(start, node.start))
         start, end = written.span() if written else (start, node.end)
-        self._report(
-            start, end, f"the tag `{shown}` is not allowed", "remove it; policies are plain data", node
-        )
+        self._report(start, end, f"the tag `{shown}` is not allowed", "remove it; policies are plain data", node)
 
     def _alias(self, anchor: str, start: int, end: int) -> None:
         node = Node(start, end)
@@ -293,9 +283,7 @@ class _Reader:
         parent.height = max(parent.height, node.height + 1)
         parent.end = max(parent.end, node.end)
         if parent.size > MAX_NODES or self._nodes > MAX_NODES:
-            hint = (
-                "split it into several files" if self._nodes > MAX_NODES else "write fewer aliases of aliases"
-            )
+            hint = "split it into several files" if self._nodes > MAX_NODES else "write fewer aliases of aliases"
             message = f"the document has more than {MAX_NODES:,} values, with aliases followed"
             self._stop(node.start, node.end, message, hint)
         if len(self._stack) + node.height > MAX_DEPTH:
@@ -325,9 +313,7 @@ class _Reader:
                 type(value), "a number"
             )
             if isinstance(value, dict | list) or "\n" in shown or not shown:
-                self._report(
-                    node.start, node.end, f"{what} is used as a key; expected text", "write a name", node
-                )
+                self._report(node.start, node.end, f"{what} is used as a key; expected text", "write a name", node)
             else:
                 hint = f'quote it: "{shown}"' if len(shown) <= 30 else "quote it"
                 self._report(node.start, node.end, f"the key is {what}; expected text", hint, node)

@@ -29,16 +29,12 @@ def describe(error: Any, text: str, last_scalar: Node | None) -> Problem:
     problem = str(getattr(error, "problem", None) or "not valid YAML")
     context = str(getattr(error, "context", None) or "")
     if _tab_indents(text, at):
-        return Problem(
-            text.rfind("\t", 0, at + 1), "a tab stands where indentation is expected", "indent with spaces"
-        )
+        return Problem(text.rfind("\t", 0, at + 1), "a tab stands where indentation is expected", "indent with spaces")
     if "quoted scalar" in context and ("end of stream" in problem or "document indicator" in problem):
         return Problem(opened, "the quote that opens here is never closed", "close it", end=opened + 1)
     if last_scalar is not None and _suspect(last_scalar, text, at):
         message = "unexpected text after the quoted text that opens on line {line}"
-        return Problem(
-            at, message, "close that quote on its own line, or escape the quote inside", last_scalar.start
-        )
+        return Problem(at, message, "close that quote on its own line, or escape the quote inside", last_scalar.start)
     for pattern, message, hint in _WORDINGS:
         if pattern in problem or pattern in context:
             return Problem(at, message.replace("{char}", _shown(text, at)), hint, opened)
@@ -133,11 +129,7 @@ def _tab_indents(text: str, at: int) -> bool:
     """Whether a tab stands in the white space before `at` on its line, or at it."""
     begin = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
     before = text[begin : at + 1]
-    return (
-        "\t" in before
-        and not before[:-1].strip("- \t?")
-        and before.strip("- \t?") in ("", before[-1:].strip())
-    )
+    return "\t" in before and not before[:-1].strip("- \t?") and before.strip("- \t?") in ("", before[-1:].strip())
 
 
 def _suspect(scalar: Node, text: str, at: int) -> bool:

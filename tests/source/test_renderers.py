@@ -10,9 +10,7 @@ from policyengine.source.place import Place
 from policyengine.source.render import render_json, render_text
 
 SOURCE = "kind: Tips\nspec:\n  中文: wran # note\n  api_key: hunter2hunter2\n"
-TYPO = Finding(
-    "schema", Severity.ERROR, "expected `warn`", Place("b.yaml", 3, 7, 3, 11), "did you mean `warn`?"
-)
+TYPO = Finding("schema", Severity.ERROR, "expected `warn`", Place("b.yaml", 3, 7, 3, 11), "did you mean `warn`?")
 WIDE = Finding("unowned", Severity.WARNING, "no owner", Place("b.yaml", 2, 1, 4, 9))
 SECRET = Finding("secret", Severity.INFO, "looks secret", Place("b.yaml", 4, 12, 4, 26))
 FIRST = Finding("yaml", Severity.ERROR, "no such file", Place("a.yaml"))

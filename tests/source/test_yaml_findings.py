@@ -29,9 +29,7 @@ def test_findings(case: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_values_follow_the_core_schema() -> None:
-    text = (
-        "[no, on, YES, 1_000, 12:30, 2024-01-01, 0o17, 0x1F, 1e3, .5, -7, ~, null, , true, FALSE, '1', 0b1]"
-    )
+    text = "[no, on, YES, 1_000, 12:30, 2024-01-01, 0o17, 0x1F, 1e3, .5, -7, ~, null, , true, FALSE, '1', 0b1]"
     documents, findings = parse_documents(text.replace(", ,", ", '',"), "f.yaml")
     assert not findings
     expected = ["no", "on", "YES", "1_000", "12:30", "2024-01-01", 15, 31, 1000.0, 0.5, -7, None, None, ""]
