@@ -36,7 +36,7 @@ class AnthropicReader:
 
     def record(self, message: Json) -> str | None:
         """Take one message; give the reason if it is no part of the session."""
-        role = message.get("role")
+        role = as_str(message.get("role"))
         if role == "assistant":
             draft = self._response(message)
             for block in as_blocks(message.get("content")):

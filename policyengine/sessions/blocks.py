@@ -31,7 +31,7 @@ def as_blocks(content: object) -> list[Json]:
 
 def user_part(block: Json, call_id: str | None = None) -> Part:
     """Make a part of a block that the model receives; within a tool result, `call_id` is its call's."""
-    kind = block.get("type")
+    kind = as_str(block.get("type"))
     if kind == "text":
         return text_part(as_str(block.get("text")) or "", "tool_result" if call_id else "text", call_id)
     if kind == "image":
@@ -51,7 +51,7 @@ def take_result(builder: Builder, block: Json, *, cancelled: bool = False) -> No
 
 def take_output(builder: Builder, draft: RoundDraft, block: Json) -> None:
     """Take a block of a response. Tools that the provider runs itself are content, not calls of the batch."""
-    kind = block.get("type")
+    kind = as_str(block.get("type"))
     if kind == "text":
         draft.output.append(text_part(as_str(block.get("text")) or ""))
     elif kind == "thinking":

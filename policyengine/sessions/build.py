@@ -146,7 +146,8 @@ class Builder:
             turn=len(self._turns),
             context=self._context,
             added=tuple(self.pending),
-            is_continuation=self._answered,
+            # Results that come late, after a new prompt, continue nothing.
+            is_continuation=self._answered and turn.first_round is not None,
             before_ms=self.clock_ms,
         )
         if turn.first_round is None:

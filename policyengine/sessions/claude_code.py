@@ -98,8 +98,8 @@ class ClaudeCodeReader:
 
     def record(self, line: Json) -> str | None:
         """Take one line; give the reason if it is no part of the session."""
-        kind = line.get("type")
-        if isinstance(kind, str) and kind in _RECORDS_ONLY:
+        kind = as_str(line.get("type"))
+        if kind is not None and kind in _RECORDS_ONLY:
             return kind
         if kind == "queue-operation":
             return self._queued(line)
@@ -110,12 +110,10 @@ class ClaudeCodeReader:
             if identity is not None and identity in self._seen:
                 return "repeated line"
             self._seen.add(identity or "")
-            self._main_seen = True
-        if kind == "assistant":
-            return self._assistant(line)
+            reason = self._assistant(line) if kind == "assistant" else self._user(line)
+            self._main_seen = self._main_seen or reason is None
+            return reason
         self.builder.time(time_ms(line.get("timestamp")))
-        if kind == "user":
-            return self._user(line)
         if kind == "system":
             return self._system(line)
         if kind == "attachment":
@@ -153,6 +151,7 @@ class ClaudeCodeReader:
     def _user(self, line: Json) -> str | None:
         if line.get("isVisibleInTranscriptOnly") is True and line.get("isCompactSummary") is not True:
             return "shown only"
+        self.builder.time(time_ms(line.get("timestamp")))
         blocks = as_blocks(as_dict(line.get("message")).get("content"))
         if not blocks:
             return "empty message"
@@ -199,7 +198,7 @@ class ClaudeCodeReader:
             self.builder.turn(without_elements(text, _INJECTED).strip(), kind=kind)
 
     def _system(self, line: Json) -> str | None:
-        subtype = line.get("subtype")
+        subtype = as_str(line.get("subtype"))
         if subtype == "compact_boundary":
             metadata = as_dict(line.get("compactMetadata"))
             trigger: Trigger | None = None
@@ -216,7 +215,7 @@ class ClaudeCodeReader:
         return f"system {subtype}" if subtype in _SYSTEM_SUBTYPES else "system"
 
     def _attachment(self, attachment: Json) -> str | None:
-        kind = attachment.get("type")
+        kind = as_str(attachment.get("type"))
         if kind in _UNSENT_ATTACHMENTS:
             return "attachment not sent"
         if kind == "queued_command":
@@ -241,7 +240,7 @@ class ClaudeCodeReader:
         "remove" means that the message went out with the next tool results of the same turn; "dequeue" that
         it became a prompt, which has a line of its own.
         """
-        operation, content = line.get("operation"), as_str(line.get("content"))
+        operation, content = as_str(line.get("operation")), as_str(line.get("content"))
         if operation == "enqueue" and content:
             self._queue.append(content)
             return "queue-operation"

@@ -72,7 +72,7 @@ class CodexReader:
     def record(self, line: Json) -> str | None:
         """Take one line; give the reason if it is no part of the session."""
         moment = time_ms(line.get("timestamp"))
-        kind, payload = line.get("type"), as_dict(line.get("payload"))
+        kind, payload = as_str(line.get("type")), as_dict(line.get("payload"))
         if "payload" not in line:
             # The first versions wrote the items bare, after a line with the session's id.
             if kind in ITEMS:
@@ -112,7 +112,7 @@ class CodexReader:
         return None
 
     def _event(self, payload: Json, moment: int | None) -> str | None:
-        kind = payload.get("type")
+        kind = as_str(payload.get("type"))
         if kind == "token_count":
             return self._count(as_dict(payload.get("info")), moment)
         if kind == "user_message":
@@ -165,7 +165,7 @@ class CodexReader:
         return None
 
     def _item(self, item: Json, moment: int | None) -> str | None:
-        kind = item.get("type")
+        kind = as_str(item.get("type"))
         if kind == "message" and item.get("role") != "assistant":
             self.builder.time(moment)
             parts = list(content_parts(item.get("content")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from policyengine.sessions.content import Json, as_dict, as_list
+from policyengine.sessions.content import Json, as_dict, as_list, as_str
 from policyengine.sessions.model import Format
 
 _CODEX_TYPES: Final = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
@@ -18,7 +18,7 @@ _OPENAI_BLOCKS: Final = frozenset({"image_url", "input_text", "output_text", "in
 
 def line_format(line: Json) -> Format | None:
     """Format that a JSONL line can only belong to; None where it could be of several, or of none."""
-    kind = line.get("type")
+    kind = as_str(line.get("type"))
     if kind in _CODEX_TYPES and isinstance(line.get("payload"), dict):
         return "codex"
     if "instructions" in line and "timestamp" in line and "id" in line and kind is None:
@@ -39,16 +39,16 @@ def line_format(line: Json) -> Format | None:
 
 def message_format(message: Json) -> Format | None:
     """Format that one message of an array can only belong to; None where it could be of several."""
-    role = message.get("role")
+    role = as_str(message.get("role"))
     if isinstance(message.get("parts"), list) and role in ("user", "model", "function", "system", None):
         return "gemini"
-    if message.get("type") in _RESPONSES_ITEMS and role is None:
+    if as_str(message.get("type")) in _RESPONSES_ITEMS and role is None:
         return "openai"
     if role in ("system", "developer", "tool", "function") or "tool_calls" in message:
         return "openai" if "content" in message or "tool_calls" in message else None
     if role not in ("user", "assistant"):
         return None
-    kinds = {as_dict(block).get("type") for block in as_list(message.get("content"))}
+    kinds = {as_str(as_dict(block).get("type")) for block in as_list(message.get("content"))}
     if kinds & _ANTHROPIC_BLOCKS:
         return "anthropic"
     if kinds & _OPENAI_BLOCKS:
@@ -61,7 +61,7 @@ def message_format(message: Json) -> Format | None:
 
 def is_plain_message(message: Json) -> bool:
     """Whether it is a message that several formats share: a role and a content."""
-    return message.get("role") in _CHAT_ROLES and "content" in message
+    return as_str(message.get("role")) in _CHAT_ROLES and "content" in message
 
 
 def document_format(fields: Json, messages: list[object]) -> Format | None:

@@ -57,7 +57,7 @@ def content_parts(content: object, kind: PartKind = "text", call_id: str | None 
 
 def take_item(builder: Builder, draft: RoundDraft, item: Json) -> None:
     """Take one item of a response."""
-    kind = item.get("type")
+    kind = as_str(item.get("type"))
     if kind == "message":
         draft.output.extend(content_parts(item.get("content")))
     elif kind == "reasoning":

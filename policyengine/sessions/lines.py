@@ -30,8 +30,9 @@ def parse_line(raw: bytes, *, complete: bool = True) -> Json | str:
         return "blank line"
     try:
         value = parse_json(raw.decode("utf-8"))
-    except UnicodeDecodeError:
-        return "not UTF-8" if complete else "truncated last line"
+    except UnicodeDecodeError as error:
+        # A cut can go through the last character; bytes that are wrong before that are wrong.
+        return "truncated last line" if not complete and error.end == len(raw) else "not UTF-8"
     except RecursionError:
         return "nested too deeply"
     except ValueError:

@@ -45,7 +45,7 @@ class OpenAIReader:
 
     def record(self, message: Json) -> str | None:
         """Take one message or item; give the reason if it is no part of the session."""
-        role, kind = message.get("role"), message.get("type")
+        role, kind = as_str(message.get("role")), as_str(message.get("type"))
         if role is None and kind in OUTPUT_ITEMS:
             self._sent(message)
             take_output(self.builder, message)

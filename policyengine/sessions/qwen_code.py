@@ -34,7 +34,7 @@ class QwenCodeReader:
 
     def record(self, line: Json) -> str | None:
         """Take one record; give the reason if it is no part of the session."""
-        kind, subtype = line.get("type"), line.get("subtype")
+        kind, subtype = as_str(line.get("type")), as_str(line.get("subtype"))
         if bool(line.get("isSidechain")) != self._sidechain:
             return "side chain"
         identity = as_str(line.get("uuid"))
@@ -43,8 +43,6 @@ class QwenCodeReader:
         if identity is not None:
             self._seen.add(identity)
         moment = time_ms(line.get("timestamp"))
-        if kind in ("user", "assistant", "tool_result"):
-            self._main_seen = True
         if kind == "assistant":
             return self._assistant(line, moment)
         self.builder.time(moment)
@@ -57,6 +55,7 @@ class QwenCodeReader:
             return "unknown type"
         if not parts:
             return "empty message"
+        self._main_seen = True
         outcome = as_dict(line.get("toolCallResult"))
         status = outcome.get("status")
         results = take_user(
@@ -78,7 +77,7 @@ class QwenCodeReader:
         return None if self._main_seen or self._sidechain else QwenCodeReader(self._path, sidechain=True)
 
     def _prompt(self, line: Json, text: str) -> None:
-        subtype = line.get("subtype")
+        subtype = as_str(line.get("subtype"))
         if subtype == "mid_turn_user_message":
             self.builder.noted["message typed while tools ran"] += 1
             return
@@ -97,6 +96,7 @@ class QwenCodeReader:
         window = as_count(line.get("contextWindowSize"))
         if window and self.builder.window is None:
             self.builder.window = window
+        self._main_seen = True
         draft = self.builder.respond(self._kind)
         draft.model = as_str(line.get("model"))
         draft.usage = usage

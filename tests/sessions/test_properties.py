@@ -1,5 +1,6 @@
 """What holds for every transcript, however damaged."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def check(session):
     rounds, turns = session.rounds, session.turns
     assert [item.index for item in rounds] == list(range(1, len(rounds) + 1))
     assert [turn.index for turn in turns] == list(range(1, len(turns) + 1))
-    for before, item in zip(rounds, rounds[1:], strict=False):
+    for before, item in itertools.pairwise(rounds):
         assert before.turn <= item.turn
         assert before.context <= item.context
         assert not (item.is_continuation and item.turn != before.turn)

@@ -1,5 +1,6 @@
 """The sample session is the script's output, and its counts agree with its texts."""
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -34,7 +35,7 @@ def test_it_compacts_once_where_the_estimate_reaches_the_threshold():
     (compaction,) = session.recorded_compactions
     assert compaction.trigger == "auto"
     first = [item for item in session.rounds if item.context == 0]
-    for before, item in zip(first, first[1:], strict=False):
+    for before, item in itertools.pairwise(first):
         assert estimate(before, item.added) < 167_000
     assert 167_000 <= estimate(first[-1], compaction.pending) < 167_500
     assert compaction.round == first[-1].index + 1
