@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from outline import outline
+from session_outline import outline
 
 from policyengine.sessions import read, read_text
 
