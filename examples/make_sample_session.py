@@ -64,24 +64,6 @@ def parse_page(cells: list[list[str]], year: int) -> list[Reading]:
         )
     return readings
 '''
-COLUMNS = '''\
-"""Columns of a ledger page, left to right."""
-
-from dataclasses import dataclass
-from datetime import datetime
-
-COLUMNS = ("day", "clock", "metres", "kind", "keeper")
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One tide. `metres` is above chart datum, None where the keeper missed it."""
-
-    at: datetime
-    metres: float | None
-    kind: str
-    keeper: str | None
-'''
 CLOCK = '''\
 """Times in the ledger are what the harbour clock showed."""
 
@@ -226,15 +208,13 @@ class Compaction:
 
 
 STORY: list[Prompt | Reply | Compaction] = [
-    Prompt(
-        "Where does tidewatch parse a ledger page like the ones here, and which columns does it expect?", 63
-    ),
+    Prompt("Where does tidewatch parse a ledger page like the ones here, and which columns does it expect?", 63),
     Reply(
         1000,
         "I will look for the parser.",
         [grep("def parse_page", "tidewatch/ledger.py:7:def parse_page(\n")],
     ),
-    Reply(700, "", [read_file("tidewatch/ledger.py", LEDGER), read_file("tidewatch/columns.py", COLUMNS)]),
+    Reply(950, "", [read_file("tidewatch/ledger.py", LEDGER)]),
     Reply(
         600,
         "`parse_page` in tidewatch/ledger.py does it, one row a tide. It expects five cells in this order: "
@@ -259,12 +239,8 @@ STORY: list[Prompt | Reply | Compaction] = [
     ),
     Reply(600, "", [shell("python -m pytest -q", "..                       [100%]\n2 passed in 0.03s\n")]),
     Reply(500, "", [shell("git diff tidewatch", DIFF)]),
-    Reply(
-        700, "The summer hour is taken off now, and the new case for 12 April 1954 passes with the other one."
-    ),
-    Prompt(
-        "Which days of 1954 have no low water reading? Go through every month, I want to know it for sure."
-    ),
+    Reply(700, "The summer hour is taken off now, and the new case for 12 April 1954 passes with the other one."),
+    Prompt("Which days of 1954 have no low water reading? Go through every month, I want to know it for sure."),
     Reply(1100, "I will read the months in order.", months(1, 2)),
     Reply(1100, "", months(3, 4)),
     Reply(1200, "Five gaps so far.", months(5, 6)),
@@ -278,12 +254,11 @@ STORY: list[Prompt | Reply | Compaction] = [
     Reply(900, "I will read December again and then answer.", months(12)),
     Reply(700, "", [grep(",,low$", low_gaps(*range(1, 13)))]),
     Reply(1200, "These tides have no low water reading:\n\n" + low_gaps(*range(1, 13))),
-    Prompt("谢谢。现在仓库里有哪些改动？"),
+    Prompt("谢谢。现在 git 的状态是什么？"),
     Reply(400, "", [shell("git status --short", " M tests/test_clock.py\n M tidewatch/clock.py\n")]),
     Reply(
         300,
-        "有两个文件改动了：tidewatch/clock.py（夏令时的方向）和 tests/test_clock.py（新的测试）。"
-        "还没有提交。",
+        "有两个文件改动了：tidewatch/clock.py（夏令时的方向）和 tests/test_clock.py（新的测试）。还没有提交。",
     ),
 ]
 
