@@ -245,7 +245,8 @@ class _Walk:
         batch = Batch(
             calls=calls,
             prompt=turn.prompt if turn else "",
-            prompt_known=turn is not None and not turn.prompt_redacted,
+            # Only a person's own words say what may be skipped; what a product injected is no plain query.
+            prompt_known=turn is not None and turn.kind == "interactive" and not turn.prompt_redacted,
             turn_kind=turn.kind if turn else "interactive",
             strategy=self.options.strategy,
             always_summarize=self.options.always_summarize,
@@ -338,11 +339,16 @@ def routing_totals(replays: Iterable[SessionReplay]) -> dict[str, Any]:
 
 
 def directive_totals(replays: Iterable[SessionReplay]) -> dict[str, int]:
-    """Batches that a model round answered, and how many of those rounds could have been skipped."""
-    answered = [row.after.directive for one in replays for row in one.rounds if row.after]
+    """Batches that a model round answered, and how many of those rounds could have been skipped.
+
+    A skippable round that called tools again in the recording is one that a skip would have cut off.
+    """
+    answered = [row for one in replays for row in one.rounds if row.after]
+    skippable = [row for row in answered if row.after and row.after.directive["directive"] == "skip"]
     return {
         "batches": len(answered),
-        "skippable": sum(1 for directive in answered if directive["directive"] == "skip"),
+        "skippable": len(skippable),
+        "skippable_followed_by_tool_call": sum(1 for row in skippable if row.round.calls),
     }
 
 

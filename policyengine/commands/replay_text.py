@@ -137,7 +137,8 @@ def _totals(replays: Sequence[SessionReplay]) -> list[str]:
         f"continuations {routing['continuations']}: fast {routing['fast']} "
         f"(confirmed {routing['fast_confirmed']}, would fall back {routing['fast_would_fall_back']}), "
         f"primary {routing['primary']}" + (f"; vetoes: {vetoes}" if vetoes else ""),
-        f"batches {directives['batches']}: skippable {directives['skippable']}",
+        f"batches {directives['batches']}: skippable {directives['skippable']} "
+        f"(of these {directives['skippable_followed_by_tool_call']} called tools again)",
     ]
 
 
