@@ -1,1 +1,1 @@
-"""Placeholder, replaced by its first module."""
+"""The adapter: the policies of a bundle applied to a running agent and real providers."""
