@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 
 from policyengine.source.finding import Finding, Severity
+from policyengine.source.place import Place
 from policyengine.source.secrets import mask_line
 
 # What of a long source line is shown around the place, in characters.
@@ -43,10 +44,12 @@ def render_json(findings: Iterable[Finding]) -> str:
     """The findings as JSON text, in order and without doubles.
 
         {"findings": [{"code", "severity", "message", "hint",
-                       "file", "line", "column", "end_line", "end_column"}],
+                       "file", "line", "column", "end_line", "end_column",
+                       "fix": {"title", "safe", "edits": [{"file", "line", ..., "text"}]}}],
          "counts": {"error", "warning", "info"}}
 
-    `hint` is null where there is none. Lines and columns start at 1; the end is just past the last character.
+    `hint` and `fix` are null where there is none. Lines and columns start at 1; the end is just past the last
+    character.
     """
     ordered = in_order(findings)
     return json.dumps(
@@ -56,13 +59,25 @@ def render_json(findings: Iterable[Finding]) -> str:
     )
 
 
-def _as_json(finding: Finding) -> dict[str, str | int | None]:
-    place = finding.place
+def _as_json(finding: Finding) -> dict[str, object]:
+    fix = finding.fix
     return {
         "code": finding.code,
         "severity": str(finding.severity),
         "message": finding.message,
         "hint": finding.hint,
+        **_place_as_json(finding.place),
+        "fix": fix
+        and {
+            "title": fix.title,
+            "safe": fix.safe,
+            "edits": [{**_place_as_json(edit.place), "text": edit.text} for edit in fix.edits],
+        },
+    }
+
+
+def _place_as_json(place: Place) -> dict[str, str | int]:
+    return {
         "file": place.file,
         "line": place.line,
         "column": place.column,
@@ -107,6 +122,10 @@ def _block(finding: Finding, source: list[str], color: bool) -> list[str]:
             lines.append(f"{margin} | {_painted(caret, _COLORS[finding.severity], color)}")
     if finding.hint:
         lines.append(f"{margin} = {_painted('hint', '1', color)}: {_printable(finding.hint)}")
+    if finding.fix:
+        option = "--fix" if finding.fix.safe else "--unsafe-fixes"
+        title = f"{finding.fix.title} (`{option}` does it)"
+        lines.append(f"{margin} = {_painted('fix', '1', color)}: {_printable(title)}")
     return lines
 
 

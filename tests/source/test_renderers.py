@@ -83,6 +83,7 @@ def test_json_is_sorted_and_counted() -> None:
         "column": 7,
         "end_line": 3,
         "end_column": 11,
+        "fix": None,
     }
     assert data["findings"][0]["hint"] is None
 

@@ -1,0 +1,131 @@
+"""What lint rules look at: the documents of a bundle, and the policies that could be built from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from policyengine.kinds.bundle import TESTS, Bundle, check, files
+from policyengine.kinds.policy import Policy
+from policyengine.kinds.registry import KINDS
+from policyengine.source.document import Document
+from policyengine.source.finding import Finding, Severity
+from policyengine.source.schema import load_schema, validate
+from policyengine.source.text import UnreadableError, read_text, shown_path
+from policyengine.source.yaml import read_documents
+
+
+class Context:
+    """One bundle, read once, with what the layers below found wrong with it.
+
+    `documents` are those that fit their schema, tests left out.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.findings: list[Finding]
+        self.bundle: Bundle | None
+        self.bundle, self.findings = check(path)
+        if self.bundle is not None:
+            self.documents = tuple(d for d in self.bundle.documents if d.data["kind"] != TESTS)
+            self.tests = self.bundle.tests
+        else:
+            self.documents, self.tests = _without_policies(path)
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """The text of every file of the bundle that can be read, by its shown name."""
+        texts = {document.file: document.text for document in self.documents + self.tests}
+        for file in files(self.path):
+            name = shown_path(file)
+            if name not in texts:
+                try:
+                    texts[name] = read_text(file)
+                except UnreadableError:  # a finding of the reader already
+                    continue
+        return texts
+
+    @property
+    def policies(self) -> Mapping[str, Policy]:
+        """The policies that can decide, by name."""
+        return self.bundle.policies if self.bundle is not None else {}
+
+    def of_kind(self, *kinds: str) -> Iterator[Document]:
+        """The documents of some kinds."""
+        return (document for document in self.documents if document.data["kind"] in kinds)
+
+    def policies_of(self, *kinds: str) -> Iterator[Policy]:
+        """The policies of some kinds that can decide."""
+        return (policy for policy in self.policies.values() if policy.kind.name in kinds)
+
+    def serving(self, kind: str) -> Policy | None:
+        """The policy that serves for a kind, None where there is none."""
+        if self.bundle is None or not self.bundle.of_kind(kind):
+            return None
+        return self.bundle.serving(kind)
+
+    @cached_property
+    def tools(self) -> Tools | None:
+        """The tool catalogue, None where the bundle has none."""
+        found = next(self.of_kind("ToolCatalogue"), None)
+        return Tools(found.data["spec"]) if found is not None else None
+
+    @cached_property
+    def models(self) -> Models | None:
+        """The model catalogue, None where the bundle has none."""
+        found = next(self.of_kind("ModelCatalogue"), None)
+        return Models(found.data["spec"]) if found is not None else None
+
+
+class Tools:
+    """The names in a tool catalogue."""
+
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        rows = [*spec["tools"], *spec.get("commands", ())]
+        self.ids = {row["tool"] for row in rows}
+        self.of_name = {name: row["tool"] for row in spec["tools"] for name in row["names"]}
+        self.mcp_prefix: str | None = spec.get("mcp_prefix")
+
+
+class Models:
+    """The models of a catalogue, by every name."""
+
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        self.rows: list[Mapping[str, Any]] = list(spec["models"])
+        self.of_name = {name: row for row in self.rows for name in (row["id"], *row.get("aliases", ()))}
+
+
+def _without_policies(path: Path) -> tuple[tuple[Document, ...], tuple[Document, ...]]:
+    """The documents of a folder in which no policy can be used: word lists alone, say."""
+    accepted: list[Document] = []
+    tests: list[Document] = []
+    for file in files(path):
+        for document in read_documents(file)[0]:
+            data = document.data
+            if not document.sound or not isinstance(data, dict):
+                continue
+            if data.get("kind") == TESTS:
+                tests.append(document)
+            elif (kind := KINDS.get(str(data.get("kind")))) and not validate(data, load_schema(kind.file), document):
+                accepted.append(document)
+    return tuple(accepted), tuple(tests)
+
+
+def walk(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Every value in plain data that is no collection, with its path."""
+    stack: list[tuple[tuple[str | int, ...], Any]] = [(path, value)]
+    while stack:
+        at, current = stack.pop()
+        if isinstance(current, dict):
+            stack.extend(((*at, key), item) for key, item in reversed(current.items()))
+        elif isinstance(current, list):
+            stack.extend(((*at, index), item) for index, item in reversed(list(enumerate(current))))
+        else:
+            yield at, current
+
+
+def worst(findings: list[Finding]) -> bool:
+    """Whether any finding is an error."""
+    return any(finding.severity is Severity.ERROR for finding in findings)
