@@ -184,7 +184,9 @@ class _Walk:
         if self.first_of_context and actual:
             self.overhead = max(0, actual - self.loop.size_tokens(self.history + added))
         self.first_of_context = False
-        after, outcome, calls = None, None, ()
+        after: AfterBatch | None = None
+        outcome: Outcome | None = None
+        calls: tuple[Mapping[str, Any], ...] = ()
         if item.is_continuation and previous is not None:
             after, calls = self._after(item, tokens or 0, trace)
             made += after.made

@@ -1,0 +1,83 @@
+"""`policyengine eval`: one decision, as a dry run."""
+
+import json
+
+import pytest
+
+from policyengine.kinds.bundle import load
+
+POLICIES = [policy.name for policy in load().policies.values()]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_example_of_every_policy_decides_without_error(run, name):
+    found = run("eval", name, "--example", "--trace", "--format", "json").json
+    assert found["policy"] == name
+    assert found["errors"] == []
+    assert found["decision"]
+    assert found["trace"]
+
+
+def test_an_input_from_a_file_and_from_stdin_with_changes(run, tmp_path):
+    given = {"window": 200_000, "tokens": 1}
+    path = tmp_path / "input.json"
+    path.write_text(json.dumps(given))
+    assert (
+        run("eval", "floor", "--input", path, "--set", "tokens=150000", "--format", "json").json["decision"]["tier"]
+        == "warn"
+    )
+    found = run("eval", "floor", "--input", "-", "--set", "tokens=170000", "--format", "json", input=json.dumps(given))
+    assert found.json["decision"]["tier"] == "auto"
+
+
+def test_the_trace_says_what_each_rule_saw(run):
+    found = run("eval", "routing", "--example", "--set", "strategy=always_fast", "--trace", "--format", "json").json
+    status = {step["rule"]: step["status"] for step in found["trace"]}
+    assert status["explicit_model"] == "false"
+    assert status["always_fast"] == "matched"
+    assert status["further_action"] == "skipped"
+    step = next(step for step in found["trace"] if step["rule"] == "always_fast")
+    assert step["values"] == {"strategy": "always_fast"}
+
+
+def test_text_names_the_rule(run):
+    found = run("eval", "routing", "--example", "--set", "prompt=修复这个测试")
+    assert "decided by  further_action" in found.out
+    assert found.status == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "input", "pieces"),
+    [
+        (("flor", "--example"), None, ("flor", "floor")),
+        (("floor", "--input", "missing.json"), None, ("missing.json",)),
+        (("floor", "--input", "-"), "{", ("stdin", "1")),
+        (("floor", "--input", "-"), "[1]", ("object",)),
+        (("floor", "--input", "-"), '{"tokens": 1, "tokens": 2}', ("tokens",)),
+        (("floor", "--example", "--set", "tokens"), None, ("PATH=VALUE",)),
+        (("floor", "--example", "--set", "tokens=many"), None, ("tokens", "many")),
+        (("floor", "--example", "--set", "tokes=1"), None, ("tokes", "tokens")),
+        (("routing", "--example", "--set", "batch[7].kind=edit"), None, ("[7]",)),
+        (("floor",), None, ("tokens",)),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(run, args, input, pieces):
+    found = run("eval", *args, input=input)
+    assert (found.status, found.out) == (2, "")
+    assert len(found.err.splitlines()) == 1
+    for piece in pieces:
+        assert piece in found.err
+
+
+def test_a_secret_in_a_bad_input_is_not_repeated(run):
+    found = run("eval", "floor", "--example", "--set", "tokens=sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789")
+    assert found.status == 2
+    assert "abcdefghijklmnop" not in found.err
+
+
+def test_a_record_is_written_with_the_prompt_hashed(run, tmp_path):
+    log = tmp_path / "log.jsonl"
+    run("eval", "routing", "--example", "--set", "prompt=tell me about Ada Lovelace", "--log", log)
+    text = log.read_text()
+    assert "Lovelace" not in text
+    assert json.loads(text)["input"]["prompt"].startswith("sha256:")

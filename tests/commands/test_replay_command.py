@@ -1,0 +1,178 @@
+"""`policyengine replay` on real recordings and on the sample that ships."""
+
+import json
+
+import pytest
+
+from policyengine.source.schema import load_schema, validate_input
+from tests.conftest import ROOT
+
+SAMPLE = ROOT / "examples" / "sample-session.jsonl"
+AUTO, MANUAL = "sessions/claude-code-auto-compact.jsonl", "sessions/claude-code-manual-compact.jsonl"
+CODEX = ("sessions/codex-one-turn.jsonl", "sessions/codex-seven-turns.jsonl")
+
+
+def test_the_recorded_compaction_is_decided_in_its_round_and_nowhere_earlier(run, shared):
+    (one,) = run("replay", shared(AUTO), "--window", 200_000, "--format", "json").json["sessions"]
+    first_context = [item for item in one["compactions"] if item["round"] <= one["recorded_compactions"][0]["round"]]
+    assert [(item["round"], item["recorded"], item["tier"]) for item in first_context] == [
+        (one["recorded_compactions"][0]["round"], True, "auto")
+    ]
+    assert 167_000 <= first_context[0]["tokens"] <= 167_200
+    assert one["recorded_compactions"] == [{"round": 103, "trigger": "auto", "tokens": 167_094}]
+
+
+def test_no_compaction_is_decided_before_one_made_by_hand(run, shared):
+    (one,) = run("replay", shared(MANUAL), "--window", 200_000, "--format", "json").json["sessions"]
+    assert one["compactions"] == []
+    assert one["recorded_compactions"] == [{"round": 139, "trigger": "manual", "tokens": 142_431}]
+    assert len({row["model"] for row in one["rounds"]}) == 2
+
+
+@pytest.mark.parametrize("name", [AUTO, MANUAL])
+def test_the_estimate_is_close(run, shared, name):
+    (one,) = run("replay", shared(name), "--window", 200_000, "--format", "json").json["sessions"]
+    assert one["estimate"]["rounds"] > 140
+    assert one["estimate"]["p5"] >= 0.95
+    assert one["estimate"]["p95"] <= 1.05
+
+
+@pytest.mark.parametrize(("name", "rounds"), [(CODEX[0], 28), (CODEX[1], 83)])
+def test_codex_brings_its_window_and_one_round_a_response(run, shared, name, rounds):
+    (one,) = run("replay", shared(name), "--format", "json").json["sessions"]
+    assert (one["window"], one["window_origin"], one["format"]) == (258_400, "session", "codex")
+    assert len(one["rounds"]) == rounds
+    assert one["compactions"] == []
+    # Cached tokens are inside the input: a prompt is never smaller than what of it was cached.
+    assert 0 < one["cache"]["p50"] <= one["cache"]["p90"] <= 1
+
+
+def test_the_json_has_the_documented_fields(run):
+    document = run("replay", SAMPLE, "--format", "json").json
+    assert set(document) == {"sessions", "routing", "directives"}
+    (one,) = document["sessions"]
+    assert {
+        "path", "format", "model", "window", "rounds", "compactions", "recorded_compactions", "estimate", "cache",
+        "skipped_lines",
+    } <= set(one)  # fmt: skip
+    for row in one["rounds"]:
+        assert {
+            "round", "turn", "tokens", "tokens_source", "tier", "compaction", "tip", "routing", "directive",
+        } <= set(row)  # fmt: skip
+        assert set(row["compaction"]) == {"decided", "forced", "reason"}
+        if row["routing"]:
+            assert {"decision", "veto_reason", "outcome"} <= set(row["routing"])
+    routing = document["routing"]
+    assert routing["continuations"] == routing["fast"] + routing["primary"]
+    assert routing["fast"] == routing["fast_confirmed"] + routing["fast_would_fall_back"]
+    assert document["directives"]["batches"] == routing["continuations"]
+
+
+def test_a_fast_round_is_compared_with_what_followed(run):
+    (one,) = run("replay", SAMPLE, "--format", "json").json["sessions"]
+    fast = [row["routing"] for row in one["rounds"] if row["routing"] and row["routing"]["decision"] == "fast"]
+    assert {(item["followed_by"], item["outcome"]) for item in fast} == {
+        ("text", "confirmed"),
+        ("tool_call", "would_fall_back"),
+    }
+
+
+def test_a_smaller_window_makes_counts_counterfactual_not_a_storm(run):
+    """After a compaction that the recording lacks, its count no longer stands; it must not fire again and again."""
+    (one,) = run("replay", SAMPLE, "--window", 150_000, "--format", "json").json["sessions"]
+    decided = [item["round"] for item in one["compactions"] if not item["recorded"]]
+    assert decided
+    assert all(later - earlier > 3 for earlier, later in zip(decided, decided[1:], strict=False))
+    after = next(row for row in one["rounds"] if row["round"] == decided[0] + 1)
+    assert after["tokens_source"] == "counterfactual"
+
+
+def test_a_window_that_cannot_hold_the_fixed_part_opens_the_breaker(run):
+    """C25: what no compaction removes is above `auto`; the second pass in a row says so and the breaker opens."""
+    (one,) = run("replay", SAMPLE, "--window", 32_000, "--format", "json").json["sessions"]
+    assert 0 < len(one["compactions"]) <= 8
+    assert any(row["compaction"]["reason"] in ("breaker_open", "rescue_exhausted") for row in one["rounds"])
+
+
+def test_text_is_one_row_a_round_without_colour(run):
+    found = run("replay", SAMPLE)
+    (one,) = run("replay", SAMPLE, "--format", "json").json["sessions"]
+    rows = [line for line in found.out.splitlines() if line.strip()[:1].isdigit()]
+    assert len(rows) == len(one["rounds"])
+    assert "\x1b" not in found.out
+    assert found.err == ""
+
+
+def test_jsonl_is_one_line_a_round(run):
+    rows = [json.loads(line) for line in run("replay", SAMPLE, "--format", "jsonl").out.splitlines()]
+    assert [row["round"] for row in rows] == list(range(1, len(rows) + 1))
+
+
+def test_one_round_shows_every_decision_and_its_trace(run):
+    whole = run("replay", SAMPLE, "--round", 3, "--format", "json").json
+    kinds = {item["policy"] for item in whole["decisions"]}
+    assert {"floor", "token-estimate", "breaker", "compaction-gate", "tips", "routing", "directives"} <= kinds
+    assert all(item["trace"] for item in whole["decisions"])
+    text = run("replay", SAMPLE, "--round", 3).out
+    assert "decided by" in text
+
+
+@pytest.mark.parametrize(
+    ("content", "piece"),
+    [
+        (b"", "empty"),
+        (b"\x00\x01\x02\xff", "session.jsonl"),
+        (b"just some words\n", "session.jsonl"),
+        (b'{"a": 1}\n', "session.jsonl"),
+    ],
+)
+def test_a_file_that_is_no_session_is_one_clear_line(run, tmp_path, content, piece):
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(content)
+    found = run("replay", path)
+    assert (found.status, found.out) == (2, "")
+    assert len(found.err.splitlines()) == 1
+    assert piece in found.err
+
+
+@pytest.mark.parametrize(
+    "args", [("missing.jsonl",), (".",), (str(SAMPLE), "--round", "99"), (str(SAMPLE), "--window", "-3")]
+)
+def test_what_cannot_run_exits_with_2(run, args):
+    found = run("replay", *args)
+    assert found.status == 2
+    assert len(found.err.splitlines()) == 1
+
+
+class TestRecords:
+    def records(self, run, tmp_path, *extra):
+        log = tmp_path / "log.jsonl"
+        assert run("replay", SAMPLE, "--log", log, *extra).status == 0
+        return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+
+    def test_each_decision_is_a_record_that_fits_the_schema(self, run, tmp_path):
+        records = self.records(run, tmp_path)
+        schema = load_schema("record")
+        for record in records:
+            assert validate_input(record, schema) == []
+        routed = [record for record in records if record["kind"] == "Routing"]
+        assert len(routed) == run("replay", SAMPLE, "--format", "json").json["routing"]["continuations"]
+        assert {record["decision"] for record in routed} == {"fast", "primary"}
+
+    def test_no_prompt_is_written_unless_asked_for(self, run, tmp_path):
+        prompts = [
+            content
+            for line in SAMPLE.read_text(encoding="utf-8").splitlines()
+            if (entry := json.loads(line)).get("type") == "user" and not entry.get("isCompactSummary")
+            and isinstance(content := entry["message"]["content"], str)
+        ]  # fmt: skip
+        assert prompts
+        self.records(run, tmp_path)
+        written = (tmp_path / "log.jsonl").read_text(encoding="utf-8")
+        assert not any(prompt in written for prompt in prompts)
+        assert prompts[0] in json.dumps(self.records(run, tmp_path, "--log-prompts"), ensure_ascii=False)
+
+    def test_a_log_that_cannot_be_written_is_one_line(self, run, tmp_path):
+        found = run("replay", SAMPLE, "--log", tmp_path / "no" / "such" / "folder.jsonl")
+        assert found.status == 2
+        assert len(found.err.splitlines()) == 1
