@@ -12,6 +12,9 @@ ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
 
+_SETTINGS = ("CI", "NO_COLOR", "FORCE_COLOR")
+
+
 @dataclass
 class Run:
     status: int
