@@ -25,6 +25,7 @@ from policyengine.kinds.loop import (
     next_prompt_tokens,
     prompt_tokens,
 )
+from policyengine.kinds.tokenizers import Count as TokenCount
 from policyengine.sessions import facts
 from policyengine.sessions.model import Part, RecordedCompaction, Round, Session, ToolCall, Turn
 
@@ -102,17 +103,24 @@ def rounds(session: Session, loop: Loop, options: Options) -> Iterator[RoundRepl
     yield from _Walk(session, loop, options).run()
 
 
-def sizes(parts: Iterable[Part]) -> Sizes:
-    """How large parts are, for the token estimate. Thinking is not sent again and does not count."""
-    text = data = images = 0
+def sizes(parts: Iterable[Part], count: TokenCount | None = None) -> Sizes:
+    """How large parts are, for the token estimate. Thinking is not sent again and does not count.
+
+    With `count`, a tokenizer, texts that the recording holds are counted by it.
+    """
+    text = data = images = tokens = 0
     for part in parts:
-        if part.kind == "text":
-            text += part.bytes
-        elif part.kind in ("image", "document"):
+        if part.kind == "thinking":
+            continue
+        if part.kind in ("image", "document"):
             images += 1
-        elif part.kind != "thinking":
+        elif count is not None and part.text is not None and not part.redacted:
+            tokens += count(part.text)
+        elif part.kind == "text":
+            text += part.bytes
+        else:
             data += part.bytes
-    return Sizes(text, data, images)
+    return Sizes(text, data, images, tokens)
 
 
 class _Walk:
@@ -141,6 +149,7 @@ class _Walk:
         self.batch: tuple[ToolCall, ...] = ()
         self.compacted = False
         self.fast_auto = self._fast_auto()
+        self.count_tokens, _ = loop.tokenizer()
 
     def run(self) -> Iterator[RoundReplay]:
         previous: Round | None = None
@@ -155,8 +164,8 @@ class _Walk:
         window, origin = self._window(item)
         recorded = self.compactions.get(item.index, [])
         trace = self.options.trace_round == item.index
-        added = sizes(item.added)
-        waiting = sizes(recorded[0].pending) if recorded else added
+        added = self._sizes(item.added)
+        waiting = self._sizes(recorded[0].pending) if recorded else added
         count = self._count(waiting)
         before = self.loop.before_send(
             self.state,
@@ -197,6 +206,9 @@ class _Walk:
             item, window, origin, before, tokens, source, actual, ratio, bool(recorded), after, outcome,
             tuple(made), len(self.batch) if after else 0, calls, result,
         )  # fmt: skip
+
+    def _sizes(self, parts: Iterable[Part]) -> Sizes:
+        return sizes(parts, self.count_tokens)
 
     def _count(self, added: Sizes) -> Count:
         return Count(
@@ -282,11 +294,11 @@ class _Walk:
         else:
             # A round without usage leaves the last count behind the history: it would be too low.
             self.last_tokens = 0
-        self.history = self.history + sizes(item.added) + sizes(item.output)
+        self.history = self.history + self._sizes(item.added) + self._sizes(item.output)
         self.batch = item.calls
         self.errors = facts.unresolved_errors(item.calls, self.errors)
         self.turn_calls += item.calls
-        self.turn_output += sizes(part for call in item.calls if call.result for part in call.result.parts)
+        self.turn_output += self._sizes(part for call in item.calls if call.result for part in call.result.parts)
 
     def _usage(self, item: Round) -> dict[str, int | None] | None:
         return asdict(item.usage) if item.usage else None

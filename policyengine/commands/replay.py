@@ -16,7 +16,7 @@ _LONG_BYTES = 1_000_000
 
 
 @click.command(
-    epilog="Examples:  policyengine replay session.jsonl --window 200000   |   policyengine replay session.jsonl --round 12",
+    epilog="Examples:  policyengine replay session.jsonl --window 200000   |   policyengine replay s.jsonl --round 12",
 )
 @click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
 @click.option("--window", type=click.IntRange(min=1), metavar="N", help="Context window of the primary model, tokens.")
@@ -52,6 +52,8 @@ def command(
 
     loaded = load(bundle)
     loop = Loop(loaded, ladder)
+    if why := loop.tokenizer()[1]:
+        click.echo(f"policyengine: {why}; bytes are counted instead", err=True)
     options = Options(window=window, fast_window=fast_window, strategy=strategy, trace_round=number)
     replays: list[SessionReplay] = []
     with ExitStack() as stack:

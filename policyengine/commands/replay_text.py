@@ -102,7 +102,8 @@ def _cells(row: RoundReplay) -> list[Text | str]:
 def _session_totals(one: SessionReplay) -> list[str]:
     session = one.session
     decided = [
-        f"round {row.round.index} at {thousands(row.tokens)} ({'recorded there' if row.compaction_recorded else 'not recorded'})"
+        f"round {row.round.index} at {thousands(row.tokens)} "
+        f"({'recorded there' if row.compaction_recorded else 'not recorded'})"
         for row in one.compactions
     ]
     recorded = [

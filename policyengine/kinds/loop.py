@@ -12,6 +12,8 @@ from typing import Any
 
 from policyengine.kinds.bundle import Bundle
 from policyengine.kinds.policy import Policy
+from policyengine.kinds.tokenizers import Count as TokenCount
+from policyengine.kinds.tokenizers import TokenizerUnavailableError, counter
 from policyengine.rules.decision import Decision
 
 BREAKER_FIELDS = ("consecutive_failures", "rescues", "opened_at_ms", "probe_at_ms", "generation")
@@ -28,18 +30,28 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large a part of a history is: UTF-8 bytes of text and of JSON, number of images and documents."""
+    """How large a part of a history is: UTF-8 bytes of text and of JSON, number of images and documents.
+
+    `tokens` is what a real tokenizer counted; what it counted is not in the bytes.
+    """
 
     text_bytes: int = 0
     json_bytes: int = 0
     images: int = 0
+    tokens: int = 0
 
     def __add__(self, other: Sizes) -> Sizes:
-        return Sizes(self.text_bytes + other.text_bytes, self.json_bytes + other.json_bytes, self.images + other.images)
+        return Sizes(
+            self.text_bytes + other.text_bytes,
+            self.json_bytes + other.json_bytes,
+            self.images + other.images,
+            self.tokens + other.tokens,
+        )
 
     def as_input(self) -> dict[str, int]:
         """As the token estimate takes it."""
-        return {"text_bytes": self.text_bytes, "json_bytes": self.json_bytes, "images": self.images}
+        sizes = {"text_bytes": self.text_bytes, "json_bytes": self.json_bytes, "images": self.images}
+        return {**sizes, "tokens": self.tokens} if self.tokens else sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +299,16 @@ class Loop:
                 # ["bash", "-lc", "git status"] runs its last part; anything else is the words of one command.
                 return str(command[-1]) if len(command) == 3 and command[1] in ("-c", "-lc") else " ".join(command)
         return None
+
+    def tokenizer(self) -> tuple[TokenCount | None, str | None]:
+        """The tokenizer that the token estimate names, or None and why its bytes are counted instead."""
+        name = self.estimate.spec.get("tokenizer")
+        if name is None:
+            return None, None
+        try:
+            return counter(name), None
+        except TokenizerUnavailableError as error:
+            return None, str(error)
 
     def size_tokens(self, sizes: Sizes) -> int:
         """Estimated tokens of something of this size; 0 where the estimate fails."""
