@@ -4,13 +4,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test lint soak bench clean
+.PHONY: help demo test lint soak bench wheel-check clean
 
 help:
 	@echo "make demo    install into $(VENV) and replay the sample session"
 	@echo "make test    ruff, mypy and the tests"
 	@echo "make soak    long fuzzing, races and faults"
 	@echo "make bench   one table of ratios, from one run"
+	@echo "make wheel-check  build the wheel, install it elsewhere, replay with it"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -35,5 +36,16 @@ bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,bench]'
 	$(BIN)/python -m tests.bench
 
+# The wheel, in an environment and a folder of its own: what users get, not the checkout.
+wheel-check: $(STAMP)
+	rm -rf dist $(VENV)-wheel
+	$(BIN)/python -m build --outdir dist . >/dev/null
+	$(PYTHON) -m venv $(VENV)-wheel
+	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cp examples/sample-session.jsonl $(VENV)-wheel/
+	cd $(VENV)-wheel && bin/policyengine replay sample-session.jsonl | tail -n 4
+	cd $(VENV)-wheel && bin/policyengine lint
+	cd $(VENV)-wheel && bin/policyengine context --window 200000 --tokens 170000
+
 clean:
-	rm -rf $(VENV) dist build
+	rm -rf $(VENV) $(VENV)-wheel dist build
