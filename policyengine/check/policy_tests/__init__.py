@@ -1,0 +1,6 @@
+"""Policy tests: YAML documents of cases beside the policies, their coverage, and mutants that test the tests."""
+
+from policyengine.check.policy_tests.report import Report
+from policyengine.check.policy_tests.suite import Request, run
+
+__all__ = ["Report", "Request", "run"]
