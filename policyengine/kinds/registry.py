@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from policyengine.kinds import (
+    adapter_settings,
     breaker,
     compaction_call,
     compaction_gate,
     compaction_result,
     directives,
     history_repair,
+    kill_switch,
     ladder,
     manifest,
     model_catalogue,
+    presentation,
+    prevalidation,
     prompt_class,
     retired_settings,
+    retry,
     routing,
+    send_limits,
+    summary_plan,
+    summary_round,
     table,
     tips,
     token_estimate,
     tool_catalogue,
+    tool_limits,
     word_lists,
 )
 from policyengine.kinds.kind import Kind
@@ -42,6 +51,15 @@ KINDS: dict[str, Kind] = {
         model_catalogue,
         tool_catalogue,
         retired_settings,
+        send_limits,
+        tool_limits,
+        retry,
+        summary_round,
+        summary_plan,
+        presentation,
+        prevalidation,
+        kill_switch,
+        adapter_settings,
         table,
     )
 }

@@ -1,0 +1,13 @@
+"""SendLimits: how long a model call may take, and how much it may write."""
+
+from __future__ import annotations
+
+from policyengine.kinds import plain
+from policyengine.kinds.kind import Kind
+
+KIND = Kind(
+    "SendLimits",
+    "How long a model call may take and how much it may write",
+    plain.build,
+    {"first_token_ms": 120_000, "stall_ms": 60_000, "max_output_tokens": None},
+)

@@ -1,0 +1,13 @@
+"""ToolLimits: how long a tool may run, and how much of its output the history takes."""
+
+from __future__ import annotations
+
+from policyengine.kinds import plain
+from policyengine.kinds.kind import Kind
+
+KIND = Kind(
+    "ToolLimits",
+    "How long a tool may run and how much it may give back",
+    plain.build,
+    {"timeout_ms": 120_000, "output_bytes": 262_144, "parallel": False},
+)
