@@ -74,6 +74,7 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     epilog="Examples:  policyengine replay session.jsonl   |   policyengine lint policies/",
 )
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
+@click.option("--traceback", is_flag=True, expose_value=False, help="Show the traceback of an internal error.")
 def group() -> None:
     """Declarative policy for LLM agent loops: lint, test, prove, dry-run and replay policies."""
 
@@ -100,6 +101,20 @@ def main() -> None:
     except RecursionError:
         _say("the input is nested too deeply to be read")
         sys.exit(2)
+    except Exception as error:
+        if "--traceback" in sys.argv:
+            raise
+        _say(f"internal error: {_where(error)}; this is a fault of policyengine (--traceback shows all of it)")
+        sys.exit(2)
+
+
+def _where(error: BaseException) -> str:
+    """The kind of an error and the line that raised it, without its text: that may hold what a person wrote."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    name = type(error).__name__
+    return f"{name} at {os.path.basename(last.tb_frame.f_code.co_filename)}:{last.tb_lineno}" if last else name
 
 
 def _say(message: str) -> None:

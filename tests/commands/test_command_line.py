@@ -1,0 +1,74 @@
+"""The command line as a whole."""
+
+import subprocess
+import sys
+
+import pytest
+
+from policyengine.commands import COMMANDS
+from tests.conftest import ROOT
+
+
+def test_help_lists_every_command_and_imports_none(run):
+    found = run("--help")
+    assert found.status == 0
+    assert all(name in found.out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_help_with_an_example(run, name):
+    found = run(name, "--help")
+    assert found.status == 0
+    assert "Example" in found.out
+
+
+def test_an_unknown_command_names_the_nearest(run):
+    found = run("repaly")
+    assert (found.status, found.out) == (2, "")
+    assert "replay" in found.err
+    assert len(found.err.splitlines()) == 1
+
+
+def test_python_cli_is_the_command_line():
+    done = subprocess.run(
+        [sys.executable, "cli.py", "context", "--window", "200000"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "167 000" in done.stdout
+
+
+def test_help_imports_nothing_heavy():
+    """`--help` answers at once because it imports only click and the list of commands."""
+    heavy = ("celpy", "lark", "jsonschema", "rich", "yaml", "re2", "policyengine.kinds", "policyengine.cel")
+    code = (
+        "import sys\nsys.argv = ['policyengine', '--help']\nfrom policyengine.commands import main\n"
+        "try:\n    main()\nexcept SystemExit: pass\n"
+        f"found = [name for name in {heavy!r} if name in sys.modules]\nassert not found, found"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, cwd=ROOT)
+
+
+def test_an_internal_error_is_one_line_without_its_text(run, monkeypatch):
+    import policyengine.kinds.bundle
+
+    def broken(path):
+        raise ValueError("a secret that a person wrote")
+
+    monkeypatch.setattr(policyengine.kinds.bundle, "load", broken)
+    found = run("context", "--window", 1000)
+    assert (found.status, found.out) == (2, "")
+    assert len(found.err.splitlines()) == 1
+    assert "ValueError" in found.err
+    assert "secret" not in found.err
+
+
+def test_output_into_a_closed_pipe_says_nothing():
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} cli.py replay examples/sample-session.jsonl | head -n 1"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert len(done.stdout.splitlines()) == 1
