@@ -107,9 +107,7 @@ class _Checker:
         assert isinstance(node, Words)
         if node.name not in self.environment.words:
             hint = nearest(node.name, self.environment.words)
-            return self.report(
-                "unknown-words", f"unknown word list {node.name!r}", node.offset, node.end, hint
-            )
+            return self.report("unknown-words", f"unknown word list {node.name!r}", node.offset, node.end, hint)
         return t.WORDS
 
     # names and fields
@@ -129,9 +127,7 @@ class _Checker:
         if role == "type":
             return TYPE_NAMES[name][0]
         names = {*self.environment.variables, *self.environment.constants, *scope}
-        return self.report(
-            "unknown-name", f"unknown name {name!r}", node.offset, node.end, nearest(name, names)
-        )
+        return self.report("unknown-name", f"unknown name {name!r}", node.offset, node.end, nearest(name, names))
 
     def check_present(self, node: Ident, name: str, guards: Guards) -> None:
         """Complain about a variable that the input may lack, unless `has(input.NAME)` holds here."""
@@ -174,9 +170,7 @@ class _Checker:
             if operand.extra is not None:
                 return operand.extra
             hint = nearest(name, operand.fields)
-            return self.report(
-                "unknown-field", f"{operand.name} has no field {name!r}", node.field_offset, end, hint
-            )
+            return self.report("unknown-field", f"{operand.name} has no field {name!r}", node.field_offset, end, hint)
         if not part.required and not asked:
             path = path_of(node)
             if path is None or path not in guards:
@@ -208,17 +202,13 @@ class _Checker:
                     result = t.DYN
         return result, fitting
 
-    def apply(
-        self, op: str, operands: Sequence[Node], node: Node, offset: int, scope: Scope, guards: Guards
-    ) -> Type:
+    def apply(self, op: str, operands: Sequence[Node], node: Node, offset: int, scope: Scope, guards: Guards) -> Type:
         kinds = [self.visit(operand, scope, guards) for operand in operands]
         result, _ = self.match(kinds, SIGNATURES[op])
         if result is None:
             shown = " and ".join(self.show(kind) for kind in kinds)
             name = op.strip("_")
-            self.report(
-                "operands", f"{name!r} does not take {shown}", offset, offset + len(name), _advice(op, kinds)
-            )
+            self.report("operands", f"{name!r} does not take {shown}", offset, offset + len(name), _advice(op, kinds))
             return t.BOOL if op in _BOOLEAN else t.ERROR
         return result
 
@@ -274,9 +264,7 @@ class _Checker:
         result, _ = self.match([t.BOOL, yes, no], SIGNATURES["?:"])
         if result is None:
             message = f"the two results differ: {self.show(yes)} and {self.show(no)}"
-            return self.report(
-                "operands", message, node.yes.offset, node.no.end, "wrap one in dyn() if that is meant"
-            )
+            return self.report("operands", message, node.yes.offset, node.no.end, "wrap one in dyn() if that is meant")
         return result
 
     def index(self, node: Index, scope: Scope, guards: Guards) -> Type:
@@ -325,9 +313,7 @@ class _Checker:
         if kind.kind == "abstract" and kind.name == "optional_type":
             return kind.params[0]
         if kind.kind not in ("dyn", "var", "error"):
-            self.report(
-                "operands", f"'?' takes an optional value, not {self.show(kind)}", node.offset, node.end
-            )
+            self.report("operands", f"'?' takes an optional value, not {self.show(kind)}", node.offset, node.end)
         return t.DYN
 
     # calls
@@ -342,15 +328,9 @@ class _Checker:
             names = {name for name, is_method in functions if is_method == method}
             hint = nearest(node.name, names)
             if (node.name, not method) in functions:
-                hint = (
-                    f"write {'size(x)' if not method else node.name + '(x)'}"
-                    if method
-                    else f"write x.{node.name}()"
-                )
+                hint = f"write {'size(x)' if not method else node.name + '(x)'}" if method else f"write x.{node.name}()"
             kind = "method" if method else "function"
-            return self.report(
-                "unknown-function", f"unknown {kind} {node.name!r}", node.name_offset, end, hint
-            )
+            return self.report("unknown-function", f"unknown {kind} {node.name!r}", node.name_offset, end, hint)
         result, fitting = self.match(args, ((one.params, one.result) for one in overloads))
         if result is None:
             shown = ", ".join(self.show(kind) for kind in args[method:])

@@ -92,15 +92,15 @@ class Interpreter:
         if self.budget < 0:
             raise CelError(f"the expression took more than {RUN_BUDGET} steps")
 
-    def literal(self, node: Literal, _local: dict[str, Any]) -> Any:
+    def _literal(self, node: Literal, _local: dict[str, Any]) -> Any:
         return node.value
 
-    def words(self, node: Words, _local: dict[str, Any]) -> WordMatcher:
+    def _words(self, node: Words, _local: dict[str, Any]) -> WordMatcher:
         if node.name not in self.environment.words:
             raise CelError(f"unknown word list: {node.name}")
         return self.environment.matcher(node.name)
 
-    def ident(self, node: Ident, local: dict[str, Any]) -> Any:
+    def _ident(self, node: Ident, local: dict[str, Any]) -> Any:
         name, role = node.name, node.role
         if role == "local":
             return local[name]
@@ -121,7 +121,7 @@ class Interpreter:
             return TYPE_NAMES[name][1]
         raise CelError(f"undeclared name: {name}")
 
-    def select(self, node: Select, local: dict[str, Any]) -> Any:
+    def _select(self, node: Select, local: dict[str, Any]) -> Any:
         value = self.eval(node.operand, local)
         name = node.field
         if node.test:
@@ -139,7 +139,7 @@ class Interpreter:
             return conform(found, kind.params[1], name)
         return found
 
-    def index(self, node: Index, local: dict[str, Any]) -> Any:
+    def _index(self, node: Index, local: dict[str, Any]) -> Any:
         container = self.eval(node.operand, local)
         key = self.eval(node.index, local)
         if node.optional:
@@ -156,7 +156,7 @@ class Interpreter:
             return conform(found, kind.params[1], "a value of a map")
         return found
 
-    def unary(self, node: Unary, local: dict[str, Any]) -> Any:
+    def _unary(self, node: Unary, local: dict[str, Any]) -> Any:
         value = self.eval(node.operand, local)
         if node.op == "!":
             if value is True or value is False:
@@ -164,14 +164,14 @@ class Interpreter:
             raise no_overload("!")
         return operators.negate(value)
 
-    def binary(self, node: Binary, local: dict[str, Any]) -> Any:
+    def _binary(self, node: Binary, local: dict[str, Any]) -> Any:
         left = self.eval(node.left, local)
         right = self.eval(node.right, local)
         if node.op == "in" and type(right) in (list, tuple):
             self.spend(len(right))
         return operators.BINARY[node.op](left, right)
 
-    def logic(self, node: Logic, local: dict[str, Any]) -> bool:
+    def _logic(self, node: Logic, local: dict[str, Any]) -> bool:
         decisive = node.op == "||"
         failure: CelError | None = None
         for arg in node.args:
@@ -186,15 +186,15 @@ class Interpreter:
             raise failure
         return not decisive
 
-    def ternary(self, node: Ternary, local: dict[str, Any]) -> Any:
+    def _ternary(self, node: Ternary, local: dict[str, Any]) -> Any:
         chosen = node.yes if operators.truth(self.eval(node.condition, local)) else node.no
         return self.eval(chosen, local)
 
-    def call(self, node: Call, local: dict[str, Any]) -> Any:
+    def _call(self, node: Call, local: dict[str, Any]) -> Any:
         args = [self.eval(arg, local) for arg in node.children()]
         return call(self.environment.functions, node.name, node.target is not None, args)
 
-    def list_literal(self, node: ListLit, local: dict[str, Any]) -> list[Any]:
+    def _list_literal(self, node: ListLit, local: dict[str, Any]) -> list[Any]:
         items: list[Any] = []
         for at, part in enumerate(node.items):
             value = self.eval(part, local)
@@ -206,7 +206,7 @@ class Interpreter:
                 items.append(value.value)
         return items
 
-    def map_literal(self, node: MapLit, local: dict[str, Any]) -> Mapping[Any, Any]:
+    def _map_literal(self, node: MapLit, local: dict[str, Any]) -> Mapping[Any, Any]:
         entries: list[tuple[Any, Any]] = []
         for at, (key_node, value_node) in enumerate(node.entries):
             key, value = self.eval(key_node, local), self.eval(value_node, local)
@@ -218,17 +218,17 @@ class Interpreter:
                 entries.append((key, value.value))
         return operators.make_map(entries)
 
-    def bind(self, node: Bind, local: dict[str, Any]) -> Any:
+    def _bind(self, node: Bind, local: dict[str, Any]) -> Any:
         return self.eval(node.body, {**local, node.name: self.eval(node.value, local)})
 
-    def comprehension(self, node: Comprehension, local: dict[str, Any]) -> Any:
+    def _comprehension(self, node: Comprehension, local: dict[str, Any]) -> Any:
         target = self.eval(node.target, local)
         if node.kind in ("optMap", "optFlatMap"):
-            return self.optional_map(node, target, local)
-        scopes = self.scopes(node, target, local)
+            return self._optional_map(node, target, local)
+        scopes = self._scopes(node, target, local)
         return _COMPREHENSIONS[node.kind](self, node, scopes)
 
-    def optional_map(self, node: Comprehension, target: Any, local: dict[str, Any]) -> Any:
+    def _optional_map(self, node: Comprehension, target: Any, local: dict[str, Any]) -> Any:
         if type(target) is not Optional:
             raise no_overload(node.kind)
         if not target.present:
@@ -237,7 +237,7 @@ class Interpreter:
         value = self.eval(node.body, {**local, node.first: target.value})
         return Optional(value, True) if node.kind == "optMap" else value
 
-    def scopes(self, node: Comprehension, target: Any, local: dict[str, Any]) -> Iterable[dict[str, Any]]:
+    def _scopes(self, node: Comprehension, target: Any, local: dict[str, Any]) -> Iterable[dict[str, Any]]:
         """The local variables of each step."""
         kind = node.target.type
         if isinstance(target, Mapping):
@@ -257,7 +257,7 @@ class Interpreter:
         else:
             raise no_overload(f"{node.kind}() over a value that is neither list nor map")
 
-    def quantifier(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> bool:
+    def _quantifier(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> bool:
         decisive = node.kind == "exists"
         failure: CelError | None = None
         assert node.condition is not None
@@ -273,37 +273,37 @@ class Interpreter:
             raise failure
         return not decisive
 
-    def exists_one(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> bool:
+    def _exists_one(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> bool:
         assert node.condition is not None
         return sum(operators.truth(self.eval(node.condition, scope)) for scope in scopes) == 1
 
-    def kept(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    def _kept(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
         for scope in scopes:
             if node.condition is None or operators.truth(self.eval(node.condition, scope)):
                 yield scope
 
-    def filter(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> list[Any]:
-        return [scope[node.first] for scope in self.kept(node, scopes)]
+    def _filter(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> list[Any]:
+        return [scope[node.first] for scope in self._kept(node, scopes)]
 
-    def map(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> list[Any]:
+    def _map(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> list[Any]:
         assert node.body is not None
-        return [self.eval(node.body, scope) for scope in self.kept(node, scopes)]
+        return [self.eval(node.body, scope) for scope in self._kept(node, scopes)]
 
-    def sort_by(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> list[Any]:
+    def _sort_by(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> list[Any]:
         assert node.body is not None
         pairs = [(scope[node.first], self.eval(node.body, scope)) for scope in scopes]
         return sorted_by([item for item, _ in pairs], [key for _, key in pairs])
 
-    def transform_map(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> Mapping[Any, Any]:
+    def _transform_map(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> Mapping[Any, Any]:
         assert node.body is not None
         return operators.make_map(
-            [(scope[node.first], self.eval(node.body, scope)) for scope in self.kept(node, scopes)]
+            [(scope[node.first], self.eval(node.body, scope)) for scope in self._kept(node, scopes)]
         )
 
-    def transform_entry(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> Mapping[Any, Any]:
+    def _transform_entry(self, node: Comprehension, scopes: Iterable[dict[str, Any]]) -> Mapping[Any, Any]:
         assert node.body is not None
         entries: list[tuple[Any, Any]] = []
-        for scope in self.kept(node, scopes):
+        for scope in self._kept(node, scopes):
             part = self.eval(node.body, scope)
             if not isinstance(part, Mapping):
                 raise no_overload("transformMapEntry() takes a map")
@@ -314,31 +314,31 @@ class Interpreter:
 
 
 _COMPREHENSIONS: dict[str, Callable[[Interpreter, Comprehension, Iterable[dict[str, Any]]], Any]] = {
-    "all": Interpreter.quantifier,
-    "exists": Interpreter.quantifier,
-    "exists_one": Interpreter.exists_one,
-    "filter": Interpreter.filter,
-    "map": Interpreter.map,
-    "sortBy": Interpreter.sort_by,
-    "transformMap": Interpreter.transform_map,
-    "transformMapEntry": Interpreter.transform_entry,
+    "all": Interpreter._quantifier,
+    "exists": Interpreter._quantifier,
+    "exists_one": Interpreter._exists_one,
+    "filter": Interpreter._filter,
+    "map": Interpreter._map,
+    "sortBy": Interpreter._sort_by,
+    "transformMap": Interpreter._transform_map,
+    "transformMapEntry": Interpreter._transform_entry,
 }
 
 _HANDLERS: dict[type, Callable[[Interpreter, Any, dict[str, Any]], Any]] = {
-    Literal: Interpreter.literal,
-    Ident: Interpreter.ident,
-    Words: Interpreter.words,
-    Select: Interpreter.select,
-    Index: Interpreter.index,
-    Call: Interpreter.call,
-    Unary: Interpreter.unary,
-    Binary: Interpreter.binary,
-    Logic: Interpreter.logic,
-    Ternary: Interpreter.ternary,
-    ListLit: Interpreter.list_literal,
-    MapLit: Interpreter.map_literal,
-    Comprehension: Interpreter.comprehension,
-    Bind: Interpreter.bind,
+    Literal: Interpreter._literal,
+    Ident: Interpreter._ident,
+    Words: Interpreter._words,
+    Select: Interpreter._select,
+    Index: Interpreter._index,
+    Call: Interpreter._call,
+    Unary: Interpreter._unary,
+    Binary: Interpreter._binary,
+    Logic: Interpreter._logic,
+    Ternary: Interpreter._ternary,
+    ListLit: Interpreter._list_literal,
+    MapLit: Interpreter._map_literal,
+    Comprehension: Interpreter._comprehension,
+    Bind: Interpreter._bind,
 }
 _LEAVES = frozenset((Ident, Select, Index, Call, Comprehension, Bind))
 """What an observer is told about. What stands inside a leaf is not told apart."""

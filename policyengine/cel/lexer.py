@@ -57,9 +57,7 @@ _SIMPLE_ESCAPES = {
     "'": "'",
     "`": "`",
 }
-_ESCAPE = re.compile(
-    r"\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL
-)
+_ESCAPE = re.compile(r"\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
 
 
 def fail(message: str, offset: int, end: int, hint: str | None = None) -> CelSyntaxError:

@@ -14,7 +14,7 @@ MAX_DEPTH = 96
 MAX_NODES = 10_000
 """Parts of one expression."""
 
-MAX_STATIC_COST = 10_000_000
+MAX_STATIC_COST = 250_000
 """Worst-case steps of one decision where every list has a declared `maxItems`; more is refused at load."""
 
 RUN_BUDGET = 250_000

@@ -67,14 +67,10 @@ def _comprehension(call: Call) -> Node:
     name, args, target = call.name, call.args, call.target
     assert target is not None
     if name in _ONE and len(args) == 2:
-        return Comprehension(
-            call.offset, call.end, _ONE[name], target, _variable(args[0]), None, args[1], None
-        )
+        return Comprehension(call.offset, call.end, _ONE[name], target, _variable(args[0]), None, args[1], None)
     if name == "map" and len(args) in (2, 3):
         condition = args[1] if len(args) == 3 else None
-        return Comprehension(
-            call.offset, call.end, "map", target, _variable(args[0]), None, condition, args[-1]
-        )
+        return Comprehension(call.offset, call.end, "map", target, _variable(args[0]), None, condition, args[-1])
     if name in _TWO and len(args) == 3:
         first, second = _pair(args)
         return Comprehension(call.offset, call.end, _TWO[name], target, first, second, args[2], None)
@@ -83,9 +79,7 @@ def _comprehension(call: Call) -> Node:
     if name in _TRANSFORMS and len(args) in (3, 4):
         first, second = _pair(args)
         condition = args[2] if len(args) == 4 else None
-        return Comprehension(
-            call.offset, call.end, _TRANSFORMS[name], target, first, second, condition, args[-1]
-        )
+        return Comprehension(call.offset, call.end, _TRANSFORMS[name], target, first, second, condition, args[-1])
     return call
 
 

@@ -85,9 +85,7 @@ def equal(left: Any, right: Any, depth: int = 0) -> bool:
     if depth > MAX_VALUE_DEPTH:
         raise CelError("a value is nested too deeply to compare")
     if kind in _LISTS and other in _LISTS:
-        return len(left) == len(right) and all(
-            equal(one, two, depth + 1) for one, two in zip(left, right, strict=True)
-        )
+        return len(left) == len(right) and all(equal(one, two, depth + 1) for one, two in zip(left, right, strict=True))
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         if len(left) != len(right):
             return False
@@ -97,9 +95,7 @@ def equal(left: Any, right: Any, depth: int = 0) -> bool:
                 return False
         return True
     if kind is Optional and other is Optional:
-        return left.present == right.present and (
-            not left.present or equal(left.value, right.value, depth + 1)
-        )
+        return left.present == right.present and (not left.present or equal(left.value, right.value, depth + 1))
     return False
 
 

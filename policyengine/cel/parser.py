@@ -77,9 +77,7 @@ def _measure(root: Node) -> None:
         depth += 1
         count += len(level)
         if depth > MAX_DEPTH:
-            raise fail(
-                f"the expression is nested deeper than {MAX_DEPTH} levels", level[0].offset, level[0].end
-            )
+            raise fail(f"the expression is nested deeper than {MAX_DEPTH} levels", level[0].offset, level[0].end)
         if count > MAX_NODES:
             raise fail(f"the expression has more than {MAX_NODES} parts", root.offset, root.end)
         level = [child for node in level for child in node.children()]
@@ -161,17 +159,10 @@ class _Parser:
         if len({sign.kind for sign in signs}) > 1:
             raise fail("'!' and '-' cannot be mixed", signs[0].offset, signs[-1].end)
         if len(signs) > MAX_DEPTH:
-            raise fail(
-                f"the expression is nested deeper than {MAX_DEPTH} levels", signs[0].offset, signs[-1].end
-            )
+            raise fail(f"the expression is nested deeper than {MAX_DEPTH} levels", signs[0].offset, signs[-1].end)
         token = self.tokens[self.at]
         negative: Token | None = None
-        if (
-            signs
-            and signs[-1].kind == "-"
-            and token.kind == "literal"
-            and type(token.value) in (int, float, BigInt)
-        ):
+        if signs and signs[-1].kind == "-" and token.kind == "literal" and type(token.value) in (int, float, BigInt):
             negative = signs.pop()  # a sign directly before a number belongs to the literal
         node = self.member(negative)
         for sign in reversed(signs):
@@ -203,9 +194,7 @@ class _Parser:
                 end = self.expect("]", "']'").end
                 node = Index(node.offset, end, node, index, optional)
             elif token.kind == "{" and isinstance(node, (Ident, Select)):
-                raise fail(
-                    "message types are not known here", node.offset, token.end, "write a map: {'key': value}"
-                )
+                raise fail("message types are not known here", node.offset, token.end, "write a map: {'key': value}")
             else:
                 return node
 
@@ -227,9 +216,7 @@ class _Parser:
         if kind == "(":
             node = self.expression()
             self.expect(")", "')'")
-            if isinstance(
-                node, Logic
-            ):  # `(a && b) && c` stays two nodes, so that places are those of the text
+            if isinstance(node, Logic):  # `(a && b) && c` stays two nodes, so that places are those of the text
                 node.closed = True
             return node
         if kind == "[":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from policyengine.cel.checker import check
@@ -95,10 +96,8 @@ class Program:
             seen[self.text[node.offset : node.end]] = str(value) if isinstance(value, CelError) else value
 
         node = self.node
-        try:
+        with suppress(CelError):  # the leaf that failed has told so
             on_fresh_stack(lambda: Interpreter(self.environment, bindings, extra, note).run(node))
-        except CelError:
-            pass  # the leaf that failed has told so
         return seen
 
     def _node(self) -> Node:

@@ -59,9 +59,7 @@ class Select(Node):
 
     __slots__ = ("field", "field_offset", "operand", "optional", "test")
 
-    def __init__(
-        self, offset: int, end: int, operand: Node, field: str, field_offset: int, optional: bool
-    ) -> None:
+    def __init__(self, offset: int, end: int, operand: Node, field: str, field_offset: int, optional: bool) -> None:
         super().__init__(offset, end)
         self.operand = operand
         self.field = field
@@ -190,9 +188,7 @@ class MapLit(Node):
 
     __slots__ = ("entries", "optional")
 
-    def __init__(
-        self, offset: int, end: int, entries: list[tuple[Node, Node]], optional: frozenset[int]
-    ) -> None:
+    def __init__(self, offset: int, end: int, entries: list[tuple[Node, Node]], optional: frozenset[int]) -> None:
         super().__init__(offset, end)
         self.entries = entries
         self.optional = optional

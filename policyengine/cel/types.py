@@ -133,9 +133,7 @@ class _Reader:
         found = {type(value) for value in values}
         null = type(None) in found
         found.discard(type(None))
-        kind = (
-            {str: STRING, int: INT, bool: BOOL, float: DOUBLE}.get(found.pop()) if len(found) == 1 else None
-        )
+        kind = {str: STRING, int: INT, bool: BOOL, float: DOUBLE}.get(found.pop()) if len(found) == 1 else None
         if kind is None:
             return DYN
         result = replace(kind, enum=tuple(value for value in values if value is not None))
@@ -172,9 +170,7 @@ class _Reader:
     def _resolve(self, ref: str) -> Any:
         target: Any = self.root
         if not ref.startswith("#"):
-            raise InputError(
-                f"$ref {ref!r} points outside the schema; only local references (#/$defs/...) are read"
-            )
+            raise InputError(f"$ref {ref!r} points outside the schema; only local references (#/$defs/...) are read")
         for step in ref[1:].split("/")[1:]:
             key = step.replace("~1", "/").replace("~0", "~")
             if isinstance(target, Mapping) and key in target:

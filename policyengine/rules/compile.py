@@ -3,167 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-from policyengine.cel import CelError, Environment, Issue, Program, compile_expression
-from policyengine.rules.decision import Decision, EvaluationError, RuleStatus, Step
-from policyengine.rules.table import Expression, HitPolicy, Outcome, Table
+from policyengine.cel.errors import Issue
+from policyengine.rules.decision import Decision
+from policyengine.rules.exact import decide_exactly
+from policyengine.rules.frozen import frozen
+from policyengine.rules.fused import scans_of
+from policyengine.rules.plain import Decisions, Outcomes, decision_function, outcome_function
+from policyengine.rules.programs import read_programs
+from policyengine.rules.table import Expression, Table
+from policyengine.rules.tracing import traced_function
 
 
 class CompiledTable:
-    """A table, compiled."""
+    """A table, compiled: each way of deciding is one Python function. Deciding never raises.
+
+    - `issues`: what is wrong with its expressions, each with the expression.
+    - `cost`: the most steps that one decision may take, as far as lists declare `maxItems`.
+    """
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.issues: list[tuple[Expression, Issue]] = []
-        self.cost = 0
-        environment = Environment.of_schema(table.input_schema, table.constants, table.words)
-        self.derived: dict[str, Program] = {}
-        for name, expression in table.derived.items():
-            program = self._compile(expression, environment)
-            self.derived[name] = program
-            environment = environment.with_variables({name: program.type})
-        self.conditions: dict[str, Program | None] = {}
-        self.computed: dict[int, dict[str, Program]] = {}
-        for rule in table.rules:
-            self.conditions[rule.id] = None
-            if rule.when is not None:
-                program = self._compile(rule.when, environment)
-                if program.type.kind not in ("bool", "dyn", "error"):
-                    message = f"a condition must be bool, this is {program.type}"
-                    self.issues.append(
-                        (rule.when, Issue("not-bool", message, 0, max(len(rule.when.text), 1)))
-                    )
-                self.conditions[rule.id] = program
-            self._outcome(rule.outcome, environment)
-        self._outcome(table.default, environment)
-        self.outputs = {name: self._compile(one, environment) for name, one in table.outputs.items()}
+        self._programs = read_programs(table)
+        self._scans = scans_of(self._programs)
+        self._on_error: Mapping[str, Any] = frozen(table.on_error)
 
-    def _compile(self, expression: Expression, environment: Environment) -> Program:
-        program = compile_expression(expression.text, environment)
-        self.issues.extend((expression, issue) for issue in program.issues)
-        return program
+    @property
+    def issues(self) -> list[tuple[Expression, Issue]]:
+        """What is wrong with the table's expressions, in their order."""
+        return self._programs.issues
 
-    def _outcome(self, outcome: Outcome, environment: Environment) -> None:
-        self.computed[id(outcome)] = {
-            name: self._compile(one, environment) for name, one in outcome.computed.items()
-        }
+    @property
+    def cost(self) -> int:
+        """Worst-case steps of one decision."""
+        return self._programs.cost
 
-    def outcome(self, input: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What is decided for an input."""
-        return self.decide(input).outcome
+    @cached_property
+    def outcome(self) -> Outcomes:
+        """`outcome(input)`: what is decided for an input, and nothing else. The fastest way."""
+        return outcome_function(self.table, self._programs, self._scans, lambda input: self._exactly(input).outcome)
 
-    def decide_many(
-        self, rows: Iterable[Mapping[str, Any]] | Mapping[str, Sequence[Any]]
-    ) -> Iterator[Decision]:
-        """Decide many inputs: rows, or columns of equal length."""
-        if isinstance(rows, Mapping):
-            columns = rows
-            rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-        return (self.decide(row) for row in rows)
+    @cached_property
+    def _decide(self) -> Decisions:
+        return decision_function(self.table, self._programs, self._scans, self._exactly)
+
+    @cached_property
+    def _trace(self) -> Decisions:
+        return traced_function(self.table, self._programs, self._scans, lambda input: self._exactly(input, True))
+
+    def _exactly(self, input: Mapping[str, Any], trace: bool = False) -> Decision:
+        return decide_exactly(self.table, self._programs, input, trace)
 
     def decide(self, input: Mapping[str, Any], trace: bool = False) -> Decision:
-        """What is decided for an input, and with `trace` why."""
-        return _Run(self, input, trace).decision()
+        """What is decided for an input; with `trace` also why, rule by rule."""
+        return self._trace(input) if trace else self._decide(input)
 
-
-class _Values(Mapping[str, Any]):
-    """Derived values, worked out when asked for, at most once."""
-
-    def __init__(self, compiled: CompiledTable, input: Mapping[str, Any]) -> None:
-        self.compiled, self.input = compiled, input
-        self.known: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.known:
-            try:
-                self.known[name] = self.compiled.derived[name].evaluate(self.input, self)
-            except CelError as error:
-                self.known[name] = error
-        return self.known[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.compiled.derived
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.compiled.derived)
-
-    def __len__(self) -> int:
-        return len(self.compiled.derived)
-
-
-class _Run:
-    def __init__(self, compiled: CompiledTable, input: Mapping[str, Any], trace: bool) -> None:
-        self.compiled, self.input, self.trace = compiled, input, trace
-        self.values = _Values(compiled, input)
-
-    def decision(self) -> Decision:
-        table = self.compiled.table
-        steps: list[Step] = []
-        errors: list[EvaluationError] = []
-        matched = []
-        done = False
-        for rule in table.rules:
-            when = rule.when.text if rule.when else ""
-            if done:
-                steps.append(Step(rule.id, RuleStatus.SKIPPED, when))
-                continue
-            program = self.compiled.conditions[rule.id]
-            seen = program.observe(self.input, self.values) if self.trace and program else {}
-            try:
-                hit = True if program is None else program.evaluate(self.input, self.values)
-                if hit is not True and hit is not False:
-                    raise CelError("the condition is not a bool")
-            except CelError as error:
-                errors.append(EvaluationError(f"rule {rule.id}", str(error)))
-                steps.append(Step(rule.id, RuleStatus.ERROR, when, seen, str(error)))
-                done = done or table.hit is HitPolicy.FIRST
-                continue
-            steps.append(Step(rule.id, RuleStatus.MATCHED if hit else RuleStatus.FALSE, when, seen))
-            if hit:
-                matched.append(rule)
-                done = table.hit is HitPolicy.FIRST
-        if table.hit is HitPolicy.UNIQUE and len(matched) > 1:
-            named = " and ".join(rule.id for rule in matched[:2])
-            errors.append(
-                EvaluationError(f"rule {matched[1].id}", f"only one rule may match, but {named} do")
-            )
-        outcome: Mapping[str, Any] = {}
-        if not errors:
-            outcome = self.result([rule.outcome for rule in matched], errors)
-        if errors:
-            outcome = table.on_error
-        return Decision(
-            table.policy,
-            table.version,
-            outcome,
-            () if errors else tuple(rule.id for rule in matched),
-            tuple(errors),
-            tuple(steps) if self.trace else (),
-            {name: self.values[name] for name in self.values.known} if self.trace else {},
-        )
-
-    def result(self, chosen: list[Outcome], errors: list[EvaluationError]) -> Mapping[str, Any]:
-        table = self.compiled.table
-        extra = self.fields(self.compiled.outputs, errors)
-        if table.hit is HitPolicy.COLLECT:
-            matches = [
-                {**one.literals, **self.fields(self.compiled.computed[id(one)], errors)} for one in chosen
-            ]
-            return {"matches": matches, **extra}
-        outcome = chosen[0] if chosen else table.default
-        return {**outcome.literals, **self.fields(self.compiled.computed[id(outcome)], errors), **extra}
-
-    def fields(self, programs: Mapping[str, Program], errors: list[EvaluationError]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, program in programs.items():
-            try:
-                found[name] = program.evaluate(self.input, self.values)
-            except CelError as error:
-                errors.append(EvaluationError(f"output {name}", str(error)))
-        return found
+    def decide_many(self, rows: Iterable[Mapping[str, Any]] | Mapping[str, Sequence[Any]]) -> Iterator[Decision]:
+        """Decide many inputs, one after the other: rows, or columns of equal length by property."""
+        if isinstance(rows, Mapping):
+            names = tuple(rows)
+            rows = (dict(zip(names, row, strict=True)) for row in zip(*rows.values(), strict=True))
+        return map(self._decide, rows)
 
 
 def compile_table(table: Table) -> CompiledTable:
-    """Compile a table. What is wrong with its expressions is in `issues`; nothing is raised."""
+    """Compile a table. What is wrong with its expressions is in `issues`; raises InputError for a bad input schema."""
     return CompiledTable(table)

@@ -130,7 +130,5 @@ OVERLOADS: list[Overload] = [
     method("hasValue", (_MAYBE,), BOOL, lambda maybe: maybe.present),
     method("value", (_MAYBE,), var("A"), _value),
     method("or", (_MAYBE, _MAYBE), _MAYBE, lambda maybe, other: maybe if maybe.present else other),
-    method(
-        "orValue", (_MAYBE, var("A")), var("A"), lambda maybe, other: maybe.value if maybe.present else other
-    ),
+    method("orValue", (_MAYBE, var("A")), var("A"), lambda maybe, other: maybe.value if maybe.present else other),
 ]

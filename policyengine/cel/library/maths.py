@@ -110,9 +110,7 @@ OVERLOADS = [
     function("math.floor", (DOUBLE,), DOUBLE, _whole(math.floor)),
     function("math.trunc", (DOUBLE,), DOUBLE, _whole(math.trunc)),
     function("math.round", (DOUBLE,), DOUBLE, _away_from_zero),
-    *_each(
-        "math.abs", {INT: lambda value: operators.as_int(abs(value)), UINT: lambda value: value, DOUBLE: abs}
-    ),
+    *_each("math.abs", {INT: lambda value: operators.as_int(abs(value)), UINT: lambda value: value, DOUBLE: abs}),
     *_each(
         "math.sign",
         {

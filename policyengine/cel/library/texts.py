@@ -134,8 +134,6 @@ OVERLOADS: list[Overload] = [
     method("reverse", (STRING,), STRING, lambda text: text[::-1]),
     method("format", (STRING, list_of(DYN)), STRING, format_text),
     function("strings.quote", (STRING,), STRING, _quote),
-    function(
-        "base64.encode", (BYTES,), STRING, lambda data: binascii.b2a_base64(data, newline=False).decode()
-    ),
+    function("base64.encode", (BYTES,), STRING, lambda data: binascii.b2a_base64(data, newline=False).decode()),
     function("base64.decode", (STRING,), BYTES, _decode),
 ]
