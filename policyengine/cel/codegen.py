@@ -295,7 +295,7 @@ class Generator:
             if same and one.kind in ("string", "int", "double", "bytes"):
                 return compare(left, _COMPARE[op](), right)
             return self.code.call(operators.BINARY[op], left, right)
-        if same and exact(one) and exact(two) and op in _ARITHMETIC:
+        if same and one.kind in ("int", "double") and op in _ARITHMETIC:  # null in arithmetic raises, natively too
             if one.kind == "double":  # a division by zero raises, and the interpreter gives the infinity
                 return ast.BinOp(left, _ARITHMETIC[op](), right)
             if one.kind == "int" and op != "/" and place.walrus:
@@ -392,6 +392,12 @@ class Generator:
         if overload is not None and all(
             _fits(part.type, param) for part, param in zip(parts, overload.params, strict=True)
         ):
+            args = [
+                self.code.call(support.not_null, arg)
+                if part.type.nullable and param.kind not in ("dyn", "var")
+                else arg
+                for arg, part, param in zip(args, parts, overload.params, strict=True)
+            ]
             result = self._direct(node, overload, args)
         else:
             result = self.code.call(
@@ -501,7 +507,7 @@ def _fits(kind: Type, param: Type) -> bool:
         return kind.kind != "words"
     if param.kind == "words":
         return kind.kind == "words"
-    return exact(kind) and kind.kind == param.kind
+    return kind.kind == param.kind and kind.kind != "uint"
 
 
 _PYTHON: dict[str, type] = {"string": str, "int": int}

@@ -23,6 +23,13 @@ def unusual() -> Any:
     raise Unusual
 
 
+def not_null(value: Any) -> Any:
+    """The value, if it is not null."""
+    if value is None:
+        raise Unusual
+    return value
+
+
 def checked_string(value: Any) -> str:
     """The value, if it is a string."""
     if type(value) is str:

@@ -82,6 +82,7 @@ class Frame:
         """Statements that the expression just written needs before it."""
         self.known: dict[tuple[str, str], str] = {}
         self.ready: set[tuple[str, str]] = set()
+        self.tried: set[tuple[str, str]] = set()
         whole = programs.environment.input
         self.optional = {name for name, part in ((whole.fields or {}) if whole else {}).items() if not part.required}
 
@@ -99,11 +100,11 @@ class Frame:
     @contextmanager
     def branch(self) -> Iterator[None]:
         """Code that runs only sometimes: what it reads or works out is not known after it."""
-        known, ready = dict(self.known), set(self.ready)
+        before = dict(self.known), set(self.ready), set(self.tried)
         try:
             yield
         finally:
-            self.known, self.ready = known, ready
+            self.known, self.ready, self.tried = before
 
     # what codegen.Names asks for
 
@@ -180,25 +181,31 @@ class Frame:
         """A value worked out at most once: here and now where it is needed anyway, else when it is first asked for."""
         missing = self.code.shared(MISSING, "missing")
         own = self.known.get(key)
-        if key in self.ready and own is not None:
+        if own is not None and key in self.ready:
             return name_of(own)
         begun = own is not None
         if own is None:
             own = self.known[key] = self.code.fresh("d")
-        here = sure or nested
-        value = build(here)
-        if begun or not here:
-            value = ast.IfExp(compare(name_of(own), ast.IsNot(), missing), name_of(own), assigned(own, value))
-        if not here:
-            if not begun:
-                self.first.append(ast.Assign([ast.Name(own, ast.Store())], missing))
-            return value
-        if begun:
-            self.before.append(ast.Expr(value))
-        else:
-            self.before.append(ast.Assign([ast.Name(own, ast.Store())], value))
-        self.ready.add(key)
-        return name_of(own)
+        there = compare(name_of(own), ast.IsNot(), missing)
+        if key in self.tried and not sure:
+            return ast.IfExp(there, name_of(own), self.code.call(support.unusual))
+        if not begun and not sure:
+            self.first.append(assign(own, missing))
+        if sure:
+            value = build(True)
+            self.before.append(assign(own, ast.IfExp(there, name_of(own), value) if begun else value))
+            self.ready.add(key)
+            return name_of(own)
+        if not begun and not nested:
+            return ast.IfExp(there, name_of(own), assigned(own, build(False)))
+        # Asked for a second time, or from a scope of its own: try it beforehand, so that its code is not written again and
+        # again. It may fail where nobody would have asked.
+        attempt = assign(own, build(False))
+        inner, self.before = self.before, []
+        give_up = ast.ExceptHandler(name_of("Exception"), None, [ast.Pass()])
+        self.before = [*inner, ast.If(ast.UnaryOp(ast.Not(), there), [ast.Try([attempt], [give_up], [], [])], [])]
+        self.tried.add(key)
+        return ast.IfExp(there, name_of(own), self.code.call(support.unusual))
 
     def read(self, name: str) -> str:
         """The Python variable of a property, read before the current expression unless it was already."""
