@@ -39,7 +39,7 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call. `arguments` is the parsed object; `raw_arguments` what the provider sent where it was no JSON object."""
+    """A tool call. `arguments` is the parsed object; `raw_arguments` what was sent where it was no JSON object."""
 
     id: str
     name: str

@@ -1,0 +1,1 @@
+"""State that outlives a session: breaker, kill switch, rollout stage. In memory, in SQLite, in Redis."""

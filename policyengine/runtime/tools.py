@@ -1,0 +1,175 @@
+"""Tools: what an agent registers, and how one call is run so that whatever it does ends in a result."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from policyengine.runtime.messages import Call, Image, Result, Text
+from policyengine.runtime.provider import ToolSpec
+
+Permission: TypeAlias = Literal["allow", "ask", "refuse"]
+_GRACE_S = 1.0
+"""How long a stopped tool may take to clean up before it is left to itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool gives back.
+
+    `error` is the tool's own word; words in the output are never looked at. `skip_llm_round` and
+    `result_is_terminal` are what it declares (None: nothing). `model` is the model that a skill wants for the rest of
+    the turn.
+    """
+
+    text: str = field(default="", repr=False)
+    images: tuple[Image, ...] = field(default=(), repr=False)
+    error: bool = False
+    skip_llm_round: bool | None = None
+    result_is_terminal: bool | None = None
+    model: str | None = None
+
+
+Function: TypeAlias = Callable[[Mapping[str, Any]], "ToolOutput | str | Awaitable[ToolOutput | str]"]
+Check: TypeAlias = Callable[[Mapping[str, Any]], "Permission | Awaitable[Permission]"]
+Target: TypeAlias = Callable[[Mapping[str, Any]], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool.
+
+    `run` takes the arguments and may be async; a plain function runs in a thread. `check` says whether a call may
+    run, has to be confirmed by the person, or is refused; it may start while the stream still runs. `kind` and `mcp`
+    are taken from the tool catalogue where they are None. `target` names the file that an edit would change.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    run: Function
+    kind: str | None = None
+    mcp: bool | None = None
+    check: Check | None = None
+    target: Target | None = None
+
+    @property
+    def spec(self) -> ToolSpec:
+        """As a model sees it."""
+        return ToolSpec(self.name, self.description, self.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One call that was run: what the history gets, and what the tool declared."""
+
+    result: Result
+    output: ToolOutput
+    output_bytes: int
+    cut: bool
+
+
+class ToolTexts:
+    """What a call gets as a result where its tool gave none."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self.settings = settings
+
+    def refusal(self, call: Call, why: str, detail: str = "", *, cancelled: bool = False) -> Ran:
+        """A result that says `why` (a name in the settings). `detail` is for the model only."""
+        text = str(self.settings[why]) + (f" {detail}" if detail else "")
+        output = ToolOutput(text, error=not cancelled)
+        return Ran(
+            Result(call.id, call.name, (Text(text),), not cancelled, cancelled), output, len(text.encode()), False
+        )
+
+
+async def run_call(call: Call, tool: Tool | None, limits: Mapping[str, Any], texts: ToolTexts) -> Ran:
+    """Run one call within its limits (`timeout_ms`, `output_bytes`). Only cancellation of the caller is raised."""
+    if tool is None:
+        return texts.refusal(call, "unknown_tool")
+    if call.raw_arguments is not None:
+        return texts.refusal(call, "bad_arguments")
+    wrong = wrong_arguments(tool.parameters, call.arguments)
+    if wrong is not None:
+        return texts.refusal(call, "bad_arguments", wrong)
+    task = asyncio.ensure_future(_run(tool, call.arguments))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=limits["timeout_ms"] / 1000)
+    except asyncio.CancelledError:
+        await _stop(task)
+        raise
+    if not done:
+        await _stop(task)
+        return texts.refusal(call, "timed_out")
+    if task.cancelled():
+        return texts.refusal(call, "cancelled", cancelled=True)
+    output = task.result()
+    if isinstance(output, BaseException):
+        return texts.refusal(call, "failed", f"{type(output).__name__}: {output}"[:2000])
+    return _ran(call, output, limits["output_bytes"], str(texts.settings["cut"]))
+
+
+async def _run(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutput | BaseException:
+    """The tool's output, or what it raised; a tool that exits must not take the loop with it."""
+    try:
+        if inspect.iscoroutinefunction(tool.run):
+            given = await tool.run(arguments)
+        else:
+            given = await asyncio.to_thread(tool.run, arguments)
+            if inspect.isawaitable(given):
+                given = await given
+        if isinstance(given, ToolOutput):
+            return given
+        return ToolOutput(given if isinstance(given, str) else str(given))
+    except asyncio.CancelledError:
+        raise
+    except (Exception, SystemExit) as error:
+        return error
+
+
+async def _stop(task: asyncio.Future[Any]) -> None:
+    """Cancel a tool and wait a moment. One that does not stop is left to itself; what it says is not looked at."""
+    task.cancel()
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.wait({task}, timeout=_GRACE_S)
+
+
+def _ran(call: Call, output: ToolOutput, limit: int, mark: str) -> Ran:
+    data = output.text.encode("utf-8", "replace")
+    cut = len(data) > limit
+    # A character that the cut would split is left out.
+    text = data[:limit].decode("utf-8", "ignore") + f"\n{mark}" if cut else data.decode()
+    parts: tuple[Text | Image, ...] = (Text(text), *output.images)
+    return Ran(Result(call.id, call.name, parts, output.error), output, len(data), cut)
+
+
+def wrong_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
+    """Where arguments do not fit a tool's schema, for the model; None where they do. A schema that is broken itself
+    refuses nothing."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError, best_match
+
+    try:
+        Draft202012Validator.check_schema(dict(schema))
+        error = best_match(Draft202012Validator(dict(schema)).iter_errors(dict(arguments)))
+    except (SchemaError, RecursionError):
+        return None
+    if error is None:
+        return None
+    where = "/".join(str(step) for step in error.absolute_path)
+    return f"({where or 'arguments'}: {error.message[:300]})"
+
+
+def groups(calls: Sequence[Call], parallel: Mapping[str, bool]) -> list[list[Call]]:
+    """Calls in the order in which they run: those of one group beside each other. `parallel` is by call id."""
+    found: list[list[Call]] = []
+    for call in calls:
+        if found and parallel[call.id] and parallel[found[-1][0].id]:
+            found[-1].append(call)
+        else:
+            found.append([call])
+    return found
