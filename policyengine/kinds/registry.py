@@ -12,7 +12,9 @@ from policyengine.kinds import (
     history_repair,
     kill_switch,
     ladder,
+    logging,
     manifest,
+    masking,
     model_catalogue,
     presentation,
     prevalidation,
@@ -60,6 +62,8 @@ KINDS: dict[str, Kind] = {
         prevalidation,
         kill_switch,
         adapter_settings,
+        masking,
+        logging,
         table,
     )
 }

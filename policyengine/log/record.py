@@ -10,19 +10,26 @@ from typing import Any
 
 from policyengine.kinds.bundle import Bundle
 from policyengine.kinds.loop import Made
-from policyengine.log.masking import digest, hashed, masked
+from policyengine.log.kind_fields import kind_fields
+from policyengine.log.masking import Masking
+from policyengine.log.rule_statuses import rule_statuses
+from policyengine.rules.decision import Decision
+from policyengine.source.errors import InputError
+from policyengine.source.nearest import did_you_mean
 from policyengine.source.schema import load_schema
 
 SCHEMA = "policyengine.record/1"
 
-CHANGING_KINDS = frozenset({"edit", "delete", "move", "execute"})
-"""Kinds of tools that `has_write_tool` counts, as the record's schema defines it."""
-
 
 @lru_cache(maxsize=1)
 def fields() -> tuple[str, ...]:
-    """Every field of a record, in the schema's order."""
+    """Every field of a record, in the schema's order, which is the order in which they are written."""
     return tuple(load_schema("record")["properties"])
+
+
+@lru_cache(maxsize=1)
+def _known() -> frozenset[str]:
+    return frozenset(fields())
 
 
 @lru_cache(maxsize=1)
@@ -39,120 +46,102 @@ def engine_version() -> str:
 class Recorder:
     """Turns decisions of one bundle into records.
 
-    `show_prompts` writes strings as they are instead of hashed. `source` is `replay`, `eval` or `runtime`.
+    - `source` is `replay`, `eval` or `runtime`.
+    - `show_prompts` writes everything as it is; otherwise `masking` decides, by default the bundle's own policy.
+    - `shadow` is a bundle whose decisions on the same inputs are recorded beside, and change nothing.
+    - `trace` keeps the values that conditions saw, where the decision was made with its trace.
     """
 
-    def __init__(self, bundle: Bundle, *, source: str = "eval", show_prompts: bool = False) -> None:
-        self.show_prompts = show_prompts
-        self._frame = {
-            "schema": SCHEMA,
+    def __init__(
+        self, bundle: Bundle, *, source: str = "eval", show_prompts: bool = False, masking: Masking | None = None,
+        shadow: Bundle | None = None, trace: bool = True,
+    ) -> None:  # fmt: skip
+        self.masking = Masking(None) if show_prompts else masking or Masking.of(bundle)
+        self.source = source
+        self.shadow = shadow
+        self.trace = trace
+        self._last = {
+            "mask_policy": self.masking.label,
+            "mask_key": self.masking.key_id,
             "engine_version": engine_version(),
             "bundle": bundle.name,
             "bundle_version": bundle.version,
             "bundle_digest": bundle.digest,
-            "source": source,
         }
 
-    def record(self, made: Made, *, time_ms: int | None = None, **about: Any) -> dict[str, Any]:
-        """One record. `time_ms` is the Unix time of the decision (ms); now where `about` names no session.
+    def record(
+        self, made: Made, *, time_ms: int | None = None, monotonic_ms: int | None = None, **about: Any
+    ) -> dict[str, Any]:
+        """One record: the fields that apply, in the schema's order.
 
-        `about` holds further fields of the record (session_id, turn_id, round, prompt_tokens, ...).
+        `time_ms` is the Unix time of the decision (ms) and `monotonic_ms` that of the process's clock; both are now
+        where they are not given, except in a replay. `about` holds further fields of the record (session_id, turn_id,
+        round, prompt_tokens, ...). Raises `InputError` for a field that a record does not have.
         """
+        if unknown := about.keys() - _known():
+            name = min(unknown)
+            raise InputError(
+                f"a record has no field `{name}`; {did_you_mean(name, fields()) or 'see record.schema.json'}"
+            )
         policy, decision = made.policy, made.decision
-        record: dict[str, Any] = dict.fromkeys(fields())
-        record.update(self._frame)
-        record.update(
-            policy=decision.policy,
-            policy_version=decision.version,
-            kind=policy.kind.name,
-            rule=decision.rules[0] if decision.rules else None,
-            rules=[{"id": step.rule, "status": step.status.value} for step in decision.trace],
-            outcome=self._outcome(made),
-            errors=[{"where": error.where, "message": error.message} for error in decision.errors],
-            input=made.input if self.show_prompts else masked(made.input, policy.input_schema),
-            input_digest=digest(made.input),
-        )
-        if self._frame["source"] != "replay":
+        if self.source != "replay":
             time_ms = time_ms if time_ms is not None else int(time.time() * 1000)
-            record["monotonic_ms"] = time.monotonic_ns() // 1_000_000
-        if time_ms is not None:
-            record["time"] = datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")
-        if decision.trace:
-            record["trace"] = [
-                {
-                    "rule": step.rule,
-                    "status": step.status.value,
-                    "values": dict(step.values) if self.show_prompts else masked_values(step.values),
-                }
-                for step in decision.trace
-            ]
-        record.update(_by_kind(made))
-        record.update(about)
-        return record
-
-    def _outcome(self, made: Made) -> Mapping[str, Any]:
-        """The outcome; of a table of a person's own, computed strings are hashed: they may repeat the input."""
-        outcome = made.decision.outcome
-        if self.show_prompts or made.policy.kind.name != "Table":
-            return dict(outcome)
-        literal = {
-            value
-            for rule in (*(r.outcome for r in made.policy.table.rules), made.policy.table.default)
-            for value in rule.literals.values()
-            if isinstance(value, str)
+            monotonic_ms = monotonic_ms if monotonic_ms is not None else time.monotonic_ns() // 1_000_000
+        shown, masked = self.masking.input(policy, made.input)
+        record: dict[str, Any] = {
+            "time": iso(time_ms) if time_ms is not None else None,
+            "monotonic_ms": monotonic_ms,
+            "source": self.source,
+            "kind": policy.kind.name,
+            "policy": decision.policy,
+            "policy_version": decision.version,
+            "rule": decision.rules[0] if decision.rules else None,
+            "error_count": len(decision.errors) or None,
+            **kind_fields(made),
+            **about,
+            "rules": rule_statuses(made),
+            "outcome": self.masking.outcome(policy, decision.outcome),
+            "errors": [{"where": error.where, "message": error.message} for error in decision.errors],
+            "input": shown,
+            "input_digest": self.masking.digest(made.input),
+            "masked": masked,
+            "shadow": self._shadowed(made) if self.shadow else None,
+            "trace": self._traced(made) if self.trace and decision.trace else None,
+            **self._last,
         }
-        return {name: hashed(v) if isinstance(v, str) and v not in literal else v for name, v in outcome.items()}
+        return {"schema": SCHEMA, **{name: record[name] for name in fields() if record.get(name) is not None}}
 
-
-def masked_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of a trace with every string hashed: they have no schema of their own."""
-    return {name: masked(value, None) for name, value in values.items()}
-
-
-def _by_kind(made: Made) -> dict[str, Any]:
-    """The fields that follow from the decision itself."""
-    outcome, given = made.decision.outcome, made.input
-    match made.policy.kind.name:
-        case "Routing":
-            return {
-                "decision": outcome["decision"],
-                "tier_requested": outcome["decision"],
-                "user_strategy": given["strategy"],
-                "veto_reason": outcome.get("veto_reason"),
-                "distinct_tool_count": given["distinct_calls"],
-                "output_tokens_est": given["tool_output_tokens"],
-                **_batch(given["batch"]),
+    def _traced(self, made: Made) -> list[dict[str, Any]]:
+        return [
+            {
+                "rule": step.rule,
+                "status": step.status.value,
+                "values": self.masking.trace(made.policy, step.values),
             }
-        case "Directives":
-            return {
-                "decision": "skip" if outcome["directive"] == "skip" else None,
-                "signal_skip_llm_round": outcome["directive"] == "skip",
-                "signal_result_is_terminal": outcome.get("terminal"),
-                "user_prompt_classification": given["prompt_class"],
-                **_batch(given["batch"]),
-            }
-        case "PromptClass":
-            return {"user_prompt_classification": outcome["prompt_class"]}
-        case "Ladder":
-            return {"tier": outcome["tier"]}
-        case "CompactionGate":
-            return {"forced": given["forced"]}
-        case "CompactionResult":
-            return {
-                "compaction_outcome": outcome["result"],
-                "compaction_input_tokens": given["tokens_before"],
-                "compaction_output_tokens": given["output_tokens"],
-            }
-        case "Breaker":
-            return {"forced": given["forced"], "consecutive_failures": outcome.get("consecutive_failures")}
-        case _:
-            return {}
+            for step in made.decision.trace
+        ]
+
+    def _shadowed(self, made: Made) -> dict[str, Any] | None:
+        """What the shadow bundle decides on the same input; None where it has no such policy."""
+        assert self.shadow is not None
+        other = self.shadow.policies.get(made.policy.name)
+        if other is None or other.kind.name != made.policy.kind.name:
+            return None
+        decision: Decision = other.decide(made.input)
+        return {
+            "bundle_digest": self.shadow.digest,
+            "policy_version": decision.version,
+            "rule": decision.rules[0] if decision.rules else None,
+            "outcome": self.masking.outcome(other, decision.outcome),
+            "same": decision.outcome == made.decision.outcome,
+        }
 
 
-def _batch(batch: list[Mapping[str, Any]]) -> dict[str, Any]:
-    return {
-        "tool_count": len(batch),
-        "has_write_tool": any(call["kind"] in CHANGING_KINDS for call in batch),
-        "has_error": any(call["error"] for call in batch),
-        "has_cancel": any(call["cancelled"] for call in batch),
-    }
+def iso(time_ms: int) -> str:
+    """A Unix time (ms) as records write it: ISO 8601 in UTC, to the millisecond. So written, text order is time order."""
+    return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+def plain(value: Any) -> Any:
+    """What JSON does not know, as JSON: for `json.dumps(default=...)`."""
+    return dict(value) if isinstance(value, Mapping) else str(value)
