@@ -12,7 +12,7 @@ from policyengine.rules.exact import decide_exactly
 from policyengine.rules.frozen import frozen
 from policyengine.rules.fused import scans_of
 from policyengine.rules.plain import Decisions, Outcomes, decision_function, outcome_function
-from policyengine.rules.programs import read_programs
+from policyengine.rules.programs import Programs, read_programs
 from policyengine.rules.table import Expression, Table
 from policyengine.rules.tracing import traced_function
 
@@ -29,6 +29,11 @@ class CompiledTable:
         self._programs = read_programs(table)
         self._scans = scans_of(self._programs)
         self._on_error: Mapping[str, Any] = frozen(table.on_error)
+
+    @property
+    def programs(self) -> Programs:
+        """The table's expressions, read and typed, for tools that reason about them."""
+        return self._programs
 
     @property
     def issues(self) -> list[tuple[Expression, Issue]]:
