@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from policyengine.check.lint.conditions import Formulas
+from policyengine.check.lint.ladders import Curve
 from policyengine.kinds.bundle import TESTS, Bundle, check, files
 from policyengine.kinds.policy import Policy
 from policyengine.kinds.registry import KINDS
@@ -25,6 +27,8 @@ class Context:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._formulas: dict[str, Formulas] = {}
+        self._curves: dict[str, Curve] = {}
         self.findings: list[Finding]
         self.bundle: Bundle | None
         self.bundle, self.findings = check(path)
@@ -33,6 +37,8 @@ class Context:
             self.tests = self.bundle.tests
         else:
             self.documents, self.tests = _without_policies(path)
+        for test in self.tests:
+            self.findings += validate(test.data, load_schema("tests"), test)
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -66,6 +72,18 @@ class Context:
             return None
         return self.bundle.serving(kind)
 
+    def formulas(self, policy: Policy) -> Formulas:
+        """The conditions of a policy as formulas."""
+        if policy.name not in self._formulas:
+            self._formulas[policy.name] = Formulas(policy.table, policy.compiled.programs)
+        return self._formulas[policy.name]
+
+    def curve(self, policy: Policy) -> Curve:
+        """A ladder over its windows."""
+        if policy.name not in self._curves:
+            self._curves[policy.name] = Curve(policy, policy.compiled.programs)
+        return self._curves[policy.name]
+
     @cached_property
     def tools(self) -> Tools | None:
         """The tool catalogue, None where the bundle has none."""
@@ -85,6 +103,7 @@ class Tools:
     def __init__(self, spec: Mapping[str, Any]) -> None:
         rows = [*spec["tools"], *spec.get("commands", ())]
         self.ids = {row["tool"] for row in rows}
+        self.kinds = {row["kind"] for row in rows}
         self.of_name = {name: row["tool"] for row in spec["tools"] for name in row["names"]}
         self.mcp_prefix: str | None = spec.get("mcp_prefix")
 
