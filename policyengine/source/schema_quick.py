@@ -42,7 +42,8 @@ class _Compiler:
             raise UnsupportedError
         checks: list[Check] = []
         for keyword, wanted in schema.items():
-            if keyword in _IGNORED or (keyword == "$id" and schema is root):
+            # Keywords with `x-` are our own notes; JSON Schema ignores what it does not know.
+            if keyword in _IGNORED or keyword.startswith("x-") or (keyword == "$id" and schema is root):
                 continue
             make = _KEYWORDS.get(keyword)
             if make is None:
@@ -145,6 +146,13 @@ def _ref(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check
 
 def _required(_c: _Compiler, wanted: Any, *_: Any) -> Check:
     return lambda value: not isinstance(value, dict) or all(key in value for key in wanted)
+
+
+def _dependent_required(_c: _Compiler, wanted: Any, *_: Any) -> Check:
+    return lambda value: (
+        not isinstance(value, dict)
+        or all(other in value for key, others in wanted.items() if key in value for other in others)
+    )
 
 
 def _properties(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
@@ -252,6 +260,7 @@ _KEYWORDS: dict[str, Callable[..., Check | None]] = {
     "const": _const,
     "$ref": _ref,
     "required": _required,
+    "dependentRequired": _dependent_required,
     "properties": _properties,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional,

@@ -28,6 +28,9 @@ LEAVES: dict[str, st.SearchStrategy[Any]] = {
     "enum": st.lists(VALUES, min_size=1, max_size=3),
     "const": VALUES,
     "required": st.lists(st.sampled_from("abc"), max_size=2, unique=True),
+    "dependentRequired": st.dictionaries(
+        st.sampled_from("abc"), st.lists(st.sampled_from("abc"), max_size=2, unique=True), max_size=2
+    ),
     "pattern": st.sampled_from(["^a", "b$", "[0-9]"]),
     "uniqueItems": st.booleans(),
     "$ref": st.just("#/$defs/x"),
