@@ -7,6 +7,7 @@ of the core as it was (a description, an owner) is no mutant.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ _TUNED = ("constants", "thresholds", "fallback", "hysteresis_tokens")
 """Parts whose numbers are bounds: they get every variant of a number, plain data only one."""
 _DROPPED = ("when", "compute", "greatest", "least", "at_most", "at_least", "footer", "mcp_prefix", "compound")
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _GONE = object()
 
 
@@ -75,11 +77,18 @@ class _Maker:
 
     def _key(self, at: Path, key: str, parent: Mapping[str, Any]) -> Iterator[Mutant]:
         path = (*at, key)
-        if key in _RENAMED and _RENAMED[key] not in parent and at[1:2] == ("thresholds",):
+        place = self.document.key_place(path)
+        if self._renames(at, key, parent):
             renamed = {_RENAMED[k] if k == key else k: v for k, v in parent.items()}
-            yield self._mutant(path, renamed, f"becomes {_RENAMED[key]}", replaced=at)
-        if key in _DROPPED or (at and at[-1] in _DROPPED) or (parent[key] is None and at[-1] == "outcome"):
-            yield self._mutant(path, _GONE, "dropped")
+            yield self._mutant(path, renamed, f"becomes {_RENAMED[key]}", place, replaced=at)
+        if key in _DROPPED or at[-1] in _DROPPED or (parent[key] is None and at[-1] == "outcome"):
+            yield self._mutant(path, _GONE, "dropped", place)
+
+    def _renames(self, at: Path, key: str, parent: Mapping[str, Any]) -> bool:
+        """Whether a threshold's candidates can be joined the other way round; a single one is its own extreme."""
+        if at[1:2] != ("thresholds",) or key not in _RENAMED or _RENAMED[key] in parent:
+            return False
+        return key.startswith("at_") or len(parent[key]) > 1
 
     def _expression(self, at: Path, value: Any) -> Iterator[Mutant]:
         text = value if isinstance(value, str) else str(value).lower()
@@ -186,13 +195,14 @@ def deciding(table: Table) -> Any:
     def of(outcome: Outcome) -> Any:
         return (repr(dict(outcome.literals)), sorted(texts(outcome.computed)))
 
+    read = set(_NAME.findall(" ".join(expression.text for expression in _expressions(table))))
     return (
         [(rule.id, rule.when.text if rule.when else None, of(rule.outcome)) for rule in table.rules],
         of(table.default),
         repr(dict(table.on_error)),
         table.hit,
-        repr(sorted(table.constants.items())),
-        repr(sorted(table.words.items())),
+        repr(sorted(item for item in table.constants.items() if item[0] in read)),
+        repr(sorted(item for item in table.words.items() if item[0] in read)),
         texts(table.derived),
         texts(table.outputs),
     )

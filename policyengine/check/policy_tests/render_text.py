@@ -20,7 +20,7 @@ def render_text(report: Report, *, color: bool = False) -> str:
         lines += [render_findings(findings, report.sources, color=color), ""]
     if report.show_coverage:
         lines += [*_coverage(report), ""]
-    if report.mutation is not None:
+    if report.mutants_wanted:
         lines += list(_mutants(report))
     lines.append(_painted(_summary(report), "32" if report.passed else "31", color))
     return "\n".join(lines)
@@ -59,7 +59,9 @@ def _coverage(report: Report) -> Iterator[str]:
 
 def _mutants(report: Report) -> Iterator[str]:
     mutation = report.mutation
-    assert mutation is not None
+    if mutation is None:
+        yield "no mutants were tried: make the tests pass first"
+        return
     yield (
         f"{mutation.total} mutants: {mutation.noticed} noticed, {len(mutation.explained)} explained, "
         f"{len(mutation.survivors)} not noticed" + (f", {mutation.untried} not tried" if mutation.untried else "")

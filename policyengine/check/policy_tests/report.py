@@ -25,6 +25,8 @@ class Report:
     min_percent: float | None = None
     show_coverage: bool = False
     mutation: Mutation | None = None
+    """None where mutants were not asked for, or could tell nothing because something failed already."""
+    mutants_wanted: bool = False
     sources: dict[str, str] = field(default_factory=dict)
     """Text of the files that findings are about, by name."""
 

@@ -78,6 +78,7 @@ def run(request: Request, progress: Progress | None = None) -> Report:
         coverage(results, subjects, names),
         _min_percent(request, folder),
         request.show_coverage,
+        mutants_wanted=request.mutants,
         sources={d.file: d.text for d in (*read, *bundle.documents)},
     )
     if request.mutants and not report.failed and not findings:

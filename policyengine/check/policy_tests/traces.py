@@ -38,6 +38,8 @@ def trace_lines(result: CaseResult) -> Iterator[str]:
             yield f"         {step.error}"
     if skipped := len(decision.trace) - len(looked):
         yield f"skipped  {skipped} more, because a rule had decided"
+    for name, value in decision.derived.items():
+        yield f"derived  {name} = {shown_value(value, hidden)}"
     yield f"outcome  {_value(dict(decision.outcome))}"
 
 
