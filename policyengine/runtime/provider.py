@@ -99,10 +99,15 @@ class UsageReport:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The provider's own end marker arrived: the only sign of success. `raw` is its word for the reason."""
+    """The provider's own end marker arrived: the only sign of success. Always the last event.
+
+    `raw` is the provider's word for the reason. `over_cap` is true where the reported output is larger than the cap
+    that was sent: the server ignored it. After `length` the last tool call may be cut: run none of them.
+    """
 
     reason: Finish
     raw: str
+    over_cap: bool = False
 
 
 StreamEvent: TypeAlias = (
