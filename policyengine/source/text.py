@@ -46,6 +46,12 @@ class Lines:
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a line and column, both from 1; the end of the text for a line beyond it."""
+        if line > len(self._starts):
+            return self._length
+        return min(self._starts[line - 1] + column - 1, self._length)
+
     def place(self, start: int, end: int | None = None) -> Place:
         """The place from `start` to just before `end`; a place without extent where `end` is None."""
         line, column = self.position(start)

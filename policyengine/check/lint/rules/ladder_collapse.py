@@ -15,7 +15,8 @@ def check(context: Context) -> Iterator[Hit]:
     for policy in context.policies_of("Ladder"):
         curve = context.curve(policy)
         for first, last in curve.where(lambda at: at.auto == at.hard):
-            if any(exact["auto"] != exact["hard"] for exact in (curve.exact(first.window), curve.exact(last.window))):
+            probes = {first.window, (first.window + last.window) // 2, last.window}
+            if not any(exact["auto"] == exact["hard"] for exact in map(curve.exact, probes)):
                 continue
             message = f"`auto` and `hard` coincide {windows(first, last, curve.last)}"
             place = policy.document.key_place(("spec", "thresholds", "hard"))
