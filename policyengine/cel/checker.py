@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from policyengine.cel import types as t
@@ -49,6 +48,8 @@ def check(root: Node, environment: Environment) -> list[Issue]:
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """A hint naming what the person may have meant."""
+    from difflib import get_close_matches  # only where something is wrong
+
     known = list(names)
     close = get_close_matches(name, known, 1, 0.6)
     if close:

@@ -71,7 +71,7 @@ def _null(value: Any, wanted: Type, name: str) -> None:
 
 
 def _list(value: Any, wanted: Type, name: str) -> Any:
-    if type(value) is not list and type(value) is not tuple:
+    if not isinstance(value, (list, tuple)):
         raise _misfit(value, wanted, name)
     if wanted.max_items is not None and len(value) > wanted.max_items:
         raise CelError(f"{name} has more than {wanted.max_items} items")

@@ -167,7 +167,7 @@ class Interpreter:
     def _binary(self, node: Binary, local: dict[str, Any]) -> Any:
         left = self.eval(node.left, local)
         right = self.eval(node.right, local)
-        if node.op == "in" and type(right) in (list, tuple):
+        if node.op == "in" and isinstance(right, (list, tuple)):
             self.spend(len(right))
         return operators.BINARY[node.op](left, right)
 
@@ -249,7 +249,7 @@ class Interpreter:
                 if node.second:
                     scope[node.second] = conform(value, value_type, "a value of a map")
                 yield scope
-        elif type(target) in (list, tuple):
+        elif isinstance(target, (list, tuple)):
             for at, item in enumerate(target):
                 self.spend()
                 pair = {node.first: at, node.second: item} if node.second else {node.first: item}

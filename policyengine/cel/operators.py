@@ -20,7 +20,6 @@ from policyengine.cel.values import CelType, Duration, MixedMap, Optional, Times
 NUMBERS = frozenset((int, UInt, float))
 _PLAIN = frozenset((str, int, UInt, float, bool, bytes, type(None), Timestamp, Duration, CelType))
 _ORDERED = frozenset((str, int, UInt, float, bool, bytes, Timestamp, Duration))
-_LISTS = frozenset((list, tuple))
 
 
 def as_int(value: int) -> int:
@@ -84,7 +83,7 @@ def equal(left: Any, right: Any, depth: int = 0) -> bool:
         return compare_numbers(left, right) == 0
     if depth > MAX_VALUE_DEPTH:
         raise CelError("a value is nested too deeply to compare")
-    if kind in _LISTS and other in _LISTS:
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
         return len(left) == len(right) and all(equal(one, two, depth + 1) for one, two in zip(left, right, strict=True))
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         if len(left) != len(right):
@@ -138,7 +137,7 @@ def add(left: Any, right: Any) -> Any:
             return joined(left, right)
         if kind is Duration:
             return Duration(left.nanos + right.nanos)
-    if kind in _LISTS and other in _LISTS:
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
         return concatenated(left, right)
     if (kind is Timestamp and other is Duration) or (kind is Duration and other is Timestamp):
         return Timestamp(left.nanos + right.nanos)
@@ -244,7 +243,7 @@ def lookup(mapping: Mapping[Any, Any], key: Any) -> tuple[bool, Any]:
 
 def contains(item: Any, container: Any) -> bool:
     """`item in container`."""
-    if type(container) in _LISTS:
+    if isinstance(container, (list, tuple)):
         return any(equal(item, other) for other in container)
     if isinstance(container, Mapping):
         return lookup(container, item)[0]
@@ -255,7 +254,7 @@ def index(container: Any, key: Any) -> Any:
     """`container[key]`."""
     if type(container) is Optional:
         return Optional(index(container.value, key), True) if container.present else container
-    if type(container) in _LISTS:
+    if isinstance(container, (list, tuple)):
         if type(key) is float and key == key and abs(key) < 2**53 and key == int(key):
             key = int(key)
         if type(key) is not int and type(key) is not UInt:

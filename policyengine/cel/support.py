@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from policyengine.cel.errors import CelError, no_overload
+from policyengine.cel.errors import no_overload
 from policyengine.cel.limits import MAX_INT, MIN_INT
 
 SMALL_ARGUMENT = 4096
@@ -100,21 +100,13 @@ def small(value: Any, most: int) -> Any:
 
 def negated(value: Any) -> bool:
     """`!value`."""
-    if value is True or value is False:
-        return not bool(value)
+    if value is True:
+        return False
+    if value is False:
+        return True
     raise no_overload("!")
 
 
 def only_one(hits: Sequence[Any]) -> bool:
     """Whether exactly one of some bools is true."""
-    return sum(hits) == 1
-
-
-def literal_list(items: list[Any]) -> list[Any]:
-    """A list that was just built."""
-    return items
-
-
-def raise_error(message: str) -> Any:
-    """Raise a CelError, where only an expression can stand."""
-    raise CelError(message)
+    return hits.count(True) == 1

@@ -194,12 +194,21 @@ def kind_of(value: Any) -> str:
     """The short name of a value's type: `int`, `string`, `list`, ... Raises CelError for a foreign object."""
     name = _NAMES.get(type(value))
     if name is None:
-        if isinstance(value, Mapping):
-            return "map"
+        for parent, inherited in _PARENTS:  # a frozen dict or list, a StrEnum
+            if isinstance(value, parent):
+                return inherited
         raise CelError("a value is of a type that expressions do not know")
     return name
 
 
+_PARENTS: tuple[tuple[type, str], ...] = (
+    (Mapping, "map"),
+    (list, "list"),
+    (tuple, "list"),
+    (str, "string"),
+    (int, "int"),
+    (float, "double"),
+)
 _TYPE_NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}
 
 
@@ -218,7 +227,7 @@ def from_python(value: Any, depth: int = 0) -> Any:
         return value
     if depth > 64:
         raise CelError("a value is nested too deeply")
-    if kind in (list, tuple):
+    if isinstance(value, (list, tuple)):
         return [from_python(item, depth + 1) for item in value]
     if isinstance(value, Mapping):
         return {key: from_python(item, depth + 1) for key, item in value.items()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from policyengine.cel.errors import CelError
@@ -61,6 +60,8 @@ def _text(value: Any, _digits: int = 6, depth: int = 0) -> str:
     if isinstance(value, int):
         return str(int(value))
     if isinstance(value, float):
+        from decimal import Decimal
+
         return _special(value) or format(Decimal(repr(value)), "f").removesuffix(".0")
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")

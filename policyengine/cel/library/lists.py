@@ -38,10 +38,10 @@ def _flatten(items: Sequence[Any], depth: int = 1) -> list[Any]:
         raise CelError(f"flatten() takes a depth from 0 to {MAX_VALUE_DEPTH}")
     flat = list(items)
     for _ in range(depth):
-        if not any(type(item) in (list, tuple) for item in flat):
+        if not any(isinstance(item, (list, tuple)) for item in flat):
             break
-        _bounded(sum(len(item) if type(item) in (list, tuple) else 1 for item in flat))
-        flat = [part for item in flat for part in (item if type(item) in (list, tuple) else (item,))]
+        _bounded(sum(len(item) if isinstance(item, (list, tuple)) else 1 for item in flat))
+        flat = [part for item in flat for part in (item if isinstance(item, (list, tuple)) else (item,))]
     return flat
 
 

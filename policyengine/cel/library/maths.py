@@ -16,7 +16,7 @@ from policyengine.cel.values import UInt
 
 def _best(better: Callable[[Any, Any], bool]) -> Callable[..., Any]:
     def pick(*values: Any) -> Any:
-        if len(values) == 1 and type(values[0]) in (list, tuple):
+        if len(values) == 1 and isinstance(values[0], (list, tuple)):
             values = tuple(values[0])
         if not values:
             raise CelError("an empty list has no least or greatest")

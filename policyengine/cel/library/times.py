@@ -7,7 +7,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from policyengine.cel.errors import CelError
 from policyengine.cel.library.overloads import Overload, method
@@ -31,6 +30,8 @@ def _zone(name: str) -> tzinfo:
         return timezone(-span if sign == "-" else span)
     if not _ZONE.fullmatch(name):  # never let a name reach the file system as a path
         raise CelError("invalid time zone")
+    from zoneinfo import ZoneInfo
+
     try:
         return ZoneInfo(name)
     except Exception:  # zoneinfo has no common base for what it raises
