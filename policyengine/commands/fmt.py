@@ -1,0 +1,83 @@
+"""`policyengine fmt`: one layout for policies, with their comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from policyengine.commands.options import wants_color
+from policyengine.source.finding import Finding, Severity
+
+
+@click.command(epilog="Example:  policyengine fmt policies/   |   policyengine fmt --check policies/")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 where a file would change.")
+@click.option("--diff", is_flag=True, help="Show the changes; alone it writes nothing.")
+@click.pass_context
+def command(ctx: click.Context, paths: tuple[Path, ...], check: bool, diff: bool) -> None:
+    """Bring policies into one layout, keeping comments and values.
+
+    Without a PATH, ./policies. Exit status: 0 fine, 1 files would change (--check) or cannot be read, 2 fmt could not
+    run.
+    """
+    from policyengine.check.fmt import fmt
+    from policyengine.check.lint.fixes import Change, write
+    from policyengine.source.render import render_text
+    from policyengine.source.text import shown_path
+    from policyengine.source.yaml import CODE
+
+    findings: list[Finding] = []
+    texts: dict[str, str] = {}
+    changed = total = 0
+    for file in _files(paths):
+        total += 1
+        name = shown_path(file)
+        text = _text(file, CODE, findings)
+        if text is None:
+            continue
+        done = fmt(text, name)
+        if done.findings:
+            findings += done.findings
+            texts[name] = text
+        elif done.text != text:
+            changed += 1
+            change = Change(file, text, done.text)
+            if diff:
+                click.echo(change.diff(), nl=False)
+            if check:
+                click.echo(f"would change {name}", err=diff)
+            elif not diff:
+                write(change)
+                click.echo(f"changed {name}")
+    if findings:
+        click.echo(render_text(findings, texts, color=wants_color()))
+    if not diff and not findings:
+        verb = "would change" if check else "changed"
+        click.echo(f"{verb} {changed} of {total} file{'s' if total != 1 else ''}")
+    ctx.exit(1 if findings or (check and changed) else 0)
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    from policyengine.check.lint.targets import LOCAL
+    from policyengine.kinds.bundle import files
+
+    if not paths and not LOCAL.is_dir():
+        raise click.UsageError("there is no folder ./policies; say what to format")
+    seen: set[Path] = set()
+    for path in paths or (LOCAL,):
+        for file in files(path):
+            if file not in seen:
+                seen.add(file)
+                yield file
+
+
+def _text(file: Path, code: str, findings: list[Finding]) -> str | None:
+    from policyengine.source.text import UnreadableError, read_text
+
+    try:
+        return read_text(file)
+    except UnreadableError as error:
+        findings.append(Finding(code, Severity.ERROR, str(error), error.place, error.hint))
+        return None
