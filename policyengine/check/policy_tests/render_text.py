@@ -20,6 +20,8 @@ def render_text(report: Report, *, color: bool = False) -> str:
         lines += [render_findings(findings, report.sources, color=color), ""]
     if report.show_coverage:
         lines += [*_coverage(report), ""]
+    elif report.min_percent is None:
+        lines += _not_seen(report)
     if report.mutants_wanted:
         lines += list(_mutants(report))
     lines.append(_painted(_summary(report), "32" if report.passed else "31", color))
@@ -55,6 +57,16 @@ def _coverage(report: Report) -> Iterator[str]:
     widths = [max(len(row[n]) for row in [head, *rows]) for n in range(3)]
     for name, cases, matched, note in [head, *rows]:
         yield f"{name:<{widths[0]}}  {cases:>{widths[1]}}  {matched:>{widths[2]}}  {note}".rstrip()
+
+
+def _not_seen(report: Report) -> list[str]:
+    """Where only some tests were run: the rules that they have not seen deciding."""
+    rows = [
+        f"  {policy.policy}: {', '.join(rule.id for rule in policy.untested)}"
+        for policy in report.coverage.policies
+        if policy.untested
+    ]
+    return ["rules that decide in none of these cases:", *rows, ""] if rows else []
 
 
 def _mutants(report: Report) -> Iterator[str]:

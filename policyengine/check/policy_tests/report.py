@@ -53,6 +53,8 @@ class Report:
         return [*self.findings, *self._coverage(), *self._mutation()]
 
     def _coverage(self) -> Iterator[Finding]:
+        if self.min_percent is None:
+            return
         severity = Severity.WARNING if self.covered else Severity.ERROR
         for policy in self.coverage.policies:
             if policy.counted and not policy.cases:
