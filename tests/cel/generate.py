@@ -43,9 +43,7 @@ SCHEMA: dict[str, Any] = {
 _ints = st.one_of(st.integers(-5, 20), st.sampled_from([2**63 - 1, -(2**63), 2**53 + 1]))
 _doubles = st.one_of(st.integers(-4, 9).map(float), st.sampled_from([0.5, -2.25, 1e300]))
 _strings = st.sampled_from(["", "a", "read", "edit", "fix the tests", "Add a file", "改一下", "é", "a.b", "🐱 cat"])
-_call = st.fixed_dictionaries(
-    {"kind": _strings, "error": st.booleans(), "size": _ints}, optional={"note": _strings}
-)
+_call = st.fixed_dictionaries({"kind": _strings, "error": st.booleans(), "size": _ints}, optional={"note": _strings})
 _anything = st.one_of(st.none(), st.booleans(), _ints, _doubles, _strings, st.lists(_ints, max_size=3))
 PROPERTIES: dict[str, st.SearchStrategy[Any]] = {
     "i": _ints,
@@ -99,8 +97,12 @@ class Grammar:
         if depth <= 0:
             return self.one(*leaves)
         inner = getattr(self, f"_{kind}")(depth - 1)
-        cond = [lambda: f"({self.expression('bool', depth - 1)} ? {self.expression(kind, depth - 1)}"
-                f" : {self.expression(kind, depth - 1)})"]
+        cond = [
+            lambda: (
+                f"({self.expression('bool', depth - 1)} ? {self.expression(kind, depth - 1)}"
+                f" : {self.expression(kind, depth - 1)})"
+            )
+        ]
         return self.one(*leaves, *inner, *inner, *cond)
 
     def leaf(self, kind: str) -> str:
@@ -172,7 +174,7 @@ class Grammar:
             found += [
                 lambda: f"{self.expression('string', depth)}.lowerAscii()",
                 lambda: f"fingerprint({self.expression('any', depth)})",
-                lambda: f"{self.expression('strings', depth)}.join(\",\")",
+                lambda: f'{self.expression("strings", depth)}.join(",")',
             ]
         return found
 
@@ -191,7 +193,7 @@ class Grammar:
             lambda: f"({self.expression('string', depth)} in m)",
             lambda: f"{self.expression('string', depth)}.contains({self.expression('string', depth)})",
             lambda: f"{self.expression('string', depth)}.startsWith({self.expression('string', depth)})",
-            lambda: f"{self.expression('string', depth)}.matches(\"[a-e]+\")",
+            lambda: f'{self.expression("string", depth)}.matches("[a-e]+")',
             lambda: self.walk("ints", "int", ["all", "exists", "exists_one"], depth),
             lambda: self.walk("strings", "string", ["all", "exists", "exists_one"], depth),
             lambda: self.walk("calls", "call", ["all", "exists", "exists_one"], depth),

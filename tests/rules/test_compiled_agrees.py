@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-import pytest
 
 from policyengine.rules.compile import compile_table
 from policyengine.rules.table import Expression, HitPolicy, Outcome, Rule, Table
