@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ class _Checker:
 
     def case(self, case: TestCase) -> bool:
         before = len(self.findings.found)
-        if all([self._known(name, case) for name in sorted(case.policies | {case.policy})]):
+        known = [self._known(name, case) for name in sorted(case.policies | {case.policy})]
+        if all(known):
             policies = self._policies(case)
             if policies is not None:
                 for step in case.steps:
@@ -102,7 +104,7 @@ class _Checker:
     def _step(self, step: TestStep, policy: Policy) -> None:
         self._expected(step, policy)
         self._rules(step, policy)
-        recording = lambda one: self.recordings.input(one, self.folder)  # noqa: E731
+        recording = partial(self.recordings.input, folder=self.folder)
         properties = policy.input_schema.get("properties", {})
         try:
             given = build(step, properties, recording)

@@ -165,7 +165,9 @@ def _changed(data: Any, at: Path, value: Any) -> Any:
 
 def _enums(policy: Policy) -> dict[str, tuple[str, ...]]:
     """The texts that each decided field may be, and the thresholds that a tip may name."""
-    found = {name: ("warn", "auto", "hard") for name in ("from", "below")} if policy.kind.name == "Tips" else {}
+    found: dict[str, tuple[str, ...]] = {}
+    if policy.kind.name == "Tips":
+        found = dict.fromkeys(("from", "below"), ("warn", "auto", "hard"))
     schema = policy.decision_schema if policy.kind.name not in ("Table", "WordLists") else None
     fields = (schema or {}).get("$defs", {}).get("fields", {}).get("properties", {})
     for name, about in fields.items():

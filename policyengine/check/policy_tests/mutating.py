@@ -113,6 +113,6 @@ def _matches(pattern: str, name: str) -> bool:
 def _blob(case: TestCase) -> str:
     """What a case has to do with, as one text."""
     return " ".join(
-        f"{step.expected.rules} {step.expected.fields} {[setting.value for setting in step.settings]} {step.start.value}"
+        f"{step.expected.rules} {step.expected.fields} {[one.value for one in step.settings]} {step.start.value}"
         for step in case.steps
     )

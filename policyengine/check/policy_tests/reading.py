@@ -69,9 +69,7 @@ class _Reader:
             if case.name in first:
                 line = first[case.name].place.line
                 path = (*case.at, "name") if isinstance(self.document.value(case.at), dict) else case.at
-                self.findings.at(
-                    path, f"the case name {case.name!r} is taken (line {line})", "give it another name"
-                )
+                self.findings.at(path, f"the case name {case.name!r} is taken (line {line})", "give it another name")
             first.setdefault(case.name, case)
 
     # Cases

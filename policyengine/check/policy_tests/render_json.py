@@ -48,9 +48,7 @@ def _case(result: CaseResult) -> dict[str, Any]:
     }
     if not result.passed:
         about["step"] = result.failed_step
-        about["mismatches"] = [
-            {"field": m.field, "expected": m.expected, "actual": m.actual} for m in last.mismatches
-        ]
+        about["mismatches"] = [{"field": m.field, "expected": m.expected, "actual": m.actual} for m in last.mismatches]
         hidden = last.step.start.recorded is not None
         about["trace"] = [step_json(step, hidden) for step in last.decision.trace]
     return about

@@ -8,7 +8,8 @@ from policyengine.check.policy_tests.report import Report
 from policyengine.check.policy_tests.running import CaseResult
 from policyengine.check.policy_tests.traces import mismatch_lines, trace_lines, where
 from policyengine.source.finding import Severity
-from policyengine.source.render import in_order, render_text as render_findings
+from policyengine.source.render import in_order
+from policyengine.source.render import render_text as render_findings
 
 
 def render_text(report: Report, *, color: bool = False) -> str:
@@ -44,7 +45,7 @@ def _failure(result: CaseResult, color: bool) -> Iterator[str]:
 def _coverage(report: Report) -> Iterator[str]:
     rows = []
     for policy in report.coverage.policies:
-        matched = len(policy.counted) - len(policy.untested)
+        seen = len(policy.counted) - len(policy.untested)
         notes = []
         if policy.untested:
             notes.append("untested: " + ", ".join(rule.id for rule in policy.untested))
@@ -52,7 +53,7 @@ def _coverage(report: Report) -> Iterator[str]:
             notes.append("never seen false: " + ", ".join(rule.id for rule in policy.never_false))
         if not policy.rules[-1].matched:
             notes.append("on_error untested")
-        rows.append((policy.policy, str(policy.cases), f"{matched}/{len(policy.counted)}", "; ".join(notes)))
+        rows.append((policy.policy, str(policy.cases), f"{seen}/{len(policy.counted)}", "; ".join(notes)))
     head = ("policy", "cases", "rules matched", "")
     widths = [max(len(row[n]) for row in [head, *rows]) for n in range(3)]
     for name, cases, matched, note in [head, *rows]:

@@ -43,9 +43,7 @@ class Report:
     @property
     def passed(self) -> bool:
         """Whether nothing failed."""
-        return not self.failed and not any(
-            finding.severity is Severity.ERROR for finding in self.all_findings
-        )
+        return not self.failed and not any(finding.severity is Severity.ERROR for finding in self.all_findings)
 
     @property
     def all_findings(self) -> list[Finding]:

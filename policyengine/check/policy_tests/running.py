@@ -77,9 +77,7 @@ def run_case(case: TestCase, bundle: Subjects, recordings: Recordings, *, trace:
         if len(case.steps) > 1:
             carried |= decision.outcome
             carried |= {
-                taker: decision.outcome[giver]
-                for taker, giver in case.carry.items()
-                if giver in decision.outcome
+                taker: decision.outcome[giver] for taker, giver in case.carry.items() if giver in decision.outcome
             }
     return CaseResult(case, tuple(results))
 
@@ -115,11 +113,7 @@ def agrees(expected: Any, actual: Any) -> bool:
             key in actual and agrees(value, actual[key]) for key, value in expected.items()
         )
     if isinstance(expected, list):
-        return (
-            isinstance(actual, list | tuple)
-            and len(expected) == len(actual)
-            and all(map(agrees, expected, actual))
-        )
+        return isinstance(actual, list | tuple) and len(expected) == len(actual) and all(map(agrees, expected, actual))
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     return bool(expected == actual)

@@ -14,7 +14,7 @@ from policyengine.check.policy_tests.model import TestCase, TestDocument
 from policyengine.check.policy_tests.mutating import Progress, mutate
 from policyengine.check.policy_tests.recordings import Recordings
 from policyengine.check.policy_tests.report import Report
-from policyengine.check.policy_tests.running import run_case
+from policyengine.check.policy_tests.running import CaseResult, run_case
 from policyengine.check.policy_tests.subjects import Subjects
 from policyengine.kinds import bundle as bundles
 from policyengine.kinds.bundle import TESTS, Bundle
@@ -66,7 +66,13 @@ def run(request: Request, progress: Progress | None = None) -> Report:
             cases += usable
     if not cases and not findings:
         findings.append(_nothing(request, folder))
-    results = [run_case(case, subjects, recordings) for case in cases]
+    results: list[CaseResult] = []
+    for case in cases:
+        try:
+            results.append(run_case(case, subjects, recordings))
+        except InputError as error:
+            # A path that fits what the document says, and not what was carried into a later step.
+            findings.append(Finding("test", Severity.ERROR, f"{case.name!r} cannot be run: {error}", case.place))
     tested = sorted({name for case in cases for name in case.policies})
     names = tested if request.paths and request.bundle is None and not _whole(request, folder) else subjects.names
     report = Report(
@@ -163,7 +169,9 @@ def _documents(request: Request, bundle: Bundle) -> tuple[list[Document], list[F
 def _nothing(request: Request, folder: Path) -> Finding:
     where = ", ".join(map(str, request.paths)) or str(folder)
     hint = "write one beside a policy, NAME.test.yaml, with kind: Tests"
-    return Finding("no-cases", Severity.ERROR, "there is no test document here, so nothing was tested", Place(where), hint)
+    return Finding(
+        "no-cases", Severity.ERROR, "there is no test document here, so nothing was tested", Place(where), hint
+    )
 
 
 def _whole(request: Request, folder: Path) -> bool:
