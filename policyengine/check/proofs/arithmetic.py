@@ -75,8 +75,7 @@ class _Tokens(Number):
 
 def _beside(points: set[Fraction], domain: Ranges) -> set[int]:
     near = {math.floor(point) + step for point in points for step in (-1, 0, 1, 2)}
-    ends = {end for part in domain for end in part}
-    return {window for window in near | ends if window in domain}
+    return {window for window in near | set(domain.ends()) if window in domain}
 
 
 class _Errors:

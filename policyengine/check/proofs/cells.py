@@ -6,6 +6,7 @@ exact, so that a jump between two windows is seen where it is.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -182,7 +183,7 @@ def _stretches(first: int, last: int, low: Number, high: Number) -> Iterator[tup
             root = -line.base / line.slope
             cuts.update(cut for cut in (math.floor(root), math.floor(root) + 1) if first < cut <= last)
     ordered = sorted(cuts)
-    for start, stop in zip(ordered, ordered[1:], strict=False):
+    for start, stop in itertools.pairwise(ordered):
         ends = (start, stop - 1)
         if all(low.at(end) > 0 for end in ends):
             yield start, stop - 1, 1

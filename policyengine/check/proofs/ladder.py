@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from policyengine.cel import CelError, Program
+from policyengine.cel.limits import MAX_INT
 from policyengine.check.proofs.arithmetic import disagreement
 from policyengine.check.proofs.cells import Cell, Piecewise, UndecidedError
 from policyengine.check.proofs.claims import Claim, claims
@@ -24,15 +26,24 @@ DEFAULT_WINDOWS = (1, 10_000_000)
 """The windows for which a ladder's properties are claimed where it names none."""
 
 ORDERED, NOT_NEGATIVE, ENGINE = "ordered-tokens", "not-negative", "engine-agrees"
+REACHABLE, NO_ERRORS = "rules-reachable", "no-errors"
 BUILT_IN = {
     ORDERED: "In whole tokens a later tier never starts before an earlier one.",
     NOT_NEGATIVE: "No threshold is negative.",
     ENGINE: "The engine's binary arithmetic gives the whole tokens of the exact formulas.",
+    REACHABLE: "Every tier is reached for some window.",
+    NO_ERRORS: "No expression fails for any window.",
 }
 _EXPRESSIONS = {
     ORDERED: "warn_at <= auto_at && auto_at <= hard_at",
     NOT_NEGATIVE: "warn >= 0.0 && auto >= 0.0 && hard >= 0.0",
 }
+_REACHED = {
+    "hard": "hard > 0.0",
+    "auto": "auto > 0.0 && (hard <= 0.0 || auto_at < hard_at)",
+    "warn": "warn > 0.0 && (auto <= 0.0 || warn_at < auto_at) && (hard <= 0.0 || warn_at < hard_at)",
+}
+"""Where a count of tokens exists that reaches a tier and none above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +79,8 @@ class LadderProof:
         try:
             domain = self.where(claim.domain) if claim.domain else Ranges.of([(self.low, self.high)])
             accepted = self.where(claim.accepted) if claim.accepted else Ranges()
-            if claim.text == ENGINE and claim.form == "check":
-                return self._engine(claim, domain)
+            if claim.form == "check" and (special := _SPECIAL.get(claim.text)):
+                return special(self, claim, domain)
             failing = self.failing(claim, domain)
         except (UndecidedError, UnreadableError) as error:
             said = f"it cannot be read: {error}" if isinstance(error, UnreadableError) else f"{error} is not decided"
@@ -128,6 +139,26 @@ class LadderProof:
         only = Ranges.of([(found.window, found.window)])
         return self._made(claim, Verdict.REFUTED, found.open, (example,), only)
 
+    def _reachable(self, claim: Claim, domain: Ranges) -> Result:
+        dead = [tier for tier in TIERS if not any(self._reached(tier, domain))]
+        if dead:
+            return self._made(claim, Verdict.REFUTED, f"no window and count reach {', '.join(dead)}")
+        return self._made(claim, Verdict.PROVEN, holds=domain)
+
+    def _reached(self, tier: str, domain: Ranges) -> Iterator[bool]:
+        """Whether the engine agrees on windows at which the tier should be reached."""
+        for window in (self.where(_REACHED[tier]) & domain).ends():
+            at = int(self.formulas.named(f"{tier}_at").at(window))
+            yield self.policy.outcome({"window": window, "tokens": at})["tier"] == tier
+
+    def _no_errors(self, claim: Claim, domain: Ranges) -> Result:
+        """What can be read as an exact function has a value everywhere; it only has to fit into the engine's int."""
+        for name in self.read.derived:
+            for _, _, value in self.formulas.named(name).pieces():
+                if isinstance(value, Number) and any(abs(line.at(self.high)) >= MAX_INT for line in value.bounds()):
+                    return self._made(claim, Verdict.UNDECIDED, f"`{name}` leaves 64 bits")
+        return self._made(claim, Verdict.PROVEN, holds=domain)
+
     def _made(
         self,
         claim: Claim,
@@ -165,7 +196,7 @@ class LadderProof:
         change = exact.at(window + 1) - exact.at(window)
         agrees = abs(Fraction(after - before) - change) < Fraction(1, 1000)
         seen = {f"{claim.text} at {window}": before, f"{claim.text} at {window + 1}": after}
-        return Example({"window": window + 1, "tokens": 0}, seen, f"from {window} to {window + 1}"), agrees
+        return Example({"window": window + 1, "tokens": 0}, seen, f"from window {window} to {window + 1}"), agrees
 
     def _value(self, name: str, window: int) -> float:
         program = self.read.expression(name)
@@ -180,6 +211,13 @@ class LadderProof:
             return program.observe(input, values), program.evaluate(input, values)
         except CelError as error:
             return {}, str(error)
+
+
+_SPECIAL: Mapping[str, Callable[[LadderProof, Claim, Ranges], Result]] = {
+    ENGINE: LadderProof._engine,
+    REACHABLE: LadderProof._reachable,
+    NO_ERRORS: LadderProof._no_errors,
+}
 
 
 def _expression(claim: Claim) -> str:
@@ -220,7 +258,7 @@ def _jumps(function: Piecewise, domain: Ranges) -> Ranges:
     """The windows after which the function jumps, for a window that grows continuously."""
     found: list[tuple[int, int]] = []
     cells = function.cells
-    for (left, one), (right, two) in zip(cells, cells[1:], strict=False):
+    for (left, one), (right, two) in itertools.pairwise(cells):
         if one.steps or two.steps:
             raise UndecidedError("whether a rounded value jumps")
         at = right.low if right.point else left.high
@@ -240,5 +278,3 @@ def _before(at: Fraction, right: Cell) -> int:
 def tier_values(proof: LadderProof) -> dict[str, Piecewise]:
     """The three thresholds in whole tokens, as exact functions."""
     return {tier: proof.formulas.named(f"{tier}_at") for tier in TIERS}
-
-

@@ -36,6 +36,10 @@ class Ranges:
         """How many numbers are in the set."""
         return sum(high - low + 1 for low, high in self.parts)
 
+    def ends(self) -> list[int]:
+        """The first and the last number of every range."""
+        return list(dict.fromkeys(end for part in self.parts for end in part))
+
     @property
     def first(self) -> int:
         """The smallest number."""
