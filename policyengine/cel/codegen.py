@@ -103,8 +103,8 @@ class _Place:
     """Where a piece of code stands.
 
     `local` maps the variables of comprehensions around it to their Python names, `depth` counts those comprehensions.
-    `sure`: it is reached whenever the expression is. `nested`: it has a scope of its own, so that it may not assign what
-    outer code reads. `walrus`: it may assign at all (the target of a comprehension may not).
+    `sure`: it is reached whenever the expression is. `nested`: it has a scope of its own, so that it may not assign
+    what outer code reads. `walrus`: it may assign at all (the target of a comprehension may not).
     """
 
     local: Mapping[str, str]
@@ -139,8 +139,8 @@ class Generator:
     ) -> ast.expr:
         """The code of an expression, with `condition` of one that must be a bool.
 
-        `sure` tells whether its value is needed wherever it is written. One expression may be asked for while another is
-        being written (a derived value).
+        `sure` tells whether its value is needed wherever it is written. One expression may be asked for while
+        another is being written (a derived value).
         """
         before = self.text, self.observe, self.walks
         self.text, self.observe = text, observe

@@ -24,8 +24,8 @@ R = TypeVar("R")
 def on_fresh_stack(work: Callable[[], R]) -> R:
     """Do something whose recursion is bounded, even where the caller has used up nearly all of the stack.
 
-    A thread starts with an empty stack, so the process's recursion limit is never touched. Raises CelError when not even
-    that is enough.
+    A thread starts with an empty stack, so the process's recursion limit is never touched. Raises CelError when not
+    even that is enough.
     """
     try:
         return work()
@@ -114,8 +114,9 @@ def compile_expression(text: str, environment: Environment | None = None) -> Pro
 def evaluate(expression: str, bindings: Mapping[str, Any] | None = None, *, container: str = "") -> Any:
     """Evaluate an expression over plain Python values.
 
-    Types are looked at as values come by, as CEL does without declarations. The result is plain too, with UInt, Timestamp
-    and Duration (`policyengine.cel.values`) for what Python has no type for. A name may hold dots. Raises CelError.
+    Types are looked at as values come by, as CEL does without declarations. The result is plain too, with UInt,
+    Timestamp and Duration (`policyengine.cel.values`) for what Python has no type for. A name may hold dots. Raises
+    CelError.
     """
     plain = on_fresh_stack(lambda: {name: from_python(value) for name, value in (bindings or {}).items()})
     program = Program(expression, Environment(dict.fromkeys(plain, DYN), container=container))

@@ -3,8 +3,8 @@
 The function reads each property of the input once, tests the rules in order and returns an outcome that was made
 beforehand. It knows no errors: on any exception the caller decides again with `decide_exactly`.
 
-Reading early is safe for the same reason. A property that a rule reads only sometimes is read before the rule; if it does
-not fit its type, the function gives up, and the exact run judges whether it was looked at.
+Reading early is safe for the same reason. A property that a rule reads only sometimes is read before the rule; if
+it does not fit its type, the function gives up, and the exact run judges whether it was looked at.
 """
 
 from __future__ import annotations
@@ -198,8 +198,8 @@ class Frame:
             return name_of(own)
         if not begun and not nested:
             return ast.IfExp(there, name_of(own), assigned(own, build(False)))
-        # Asked for a second time, or from a scope of its own: try it beforehand, so that its code is not written again and
-        # again. It may fail where nobody would have asked.
+        # Asked for a second time, or from a scope of its own: try it beforehand, so that its code is not written
+        # again and again. It may fail where nobody would have asked.
         attempt = assign(own, build(False))
         inner, self.before = self.before, []
         give_up = ast.ExceptHandler(name_of("Exception"), None, [ast.Pass()])

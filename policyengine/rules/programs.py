@@ -26,7 +26,10 @@ class Result:
 
 @dataclass(slots=True)
 class Programs:
-    """A table's expressions. `conditions` and `results` go by the rules' positions; a condition of None always holds."""
+    """A table's expressions.
+
+    `conditions` and `results` go by the rules' positions; a condition of None always holds.
+    """
 
     environment: Environment
     derived: dict[str, Program] = field(default_factory=dict)

@@ -15,9 +15,9 @@ _TEXT = """\
 # Conformance
 
 The cases are those of the CEL specification's own suite that need no protocol buffers, {total} of them. A case gives an
-expression and the value, or the error, that it must have; all cases count, none is left out. For this engine the checker
-is judged too: the type that it tells, and that it refuses what the suite refuses; each expression runs once unchecked,
-once as a checked program.
+expression and the value, or the error, that it must have; all cases count, none is left out. For this engine the
+checker is judged too: the type that it tells, and that it refuses what the suite refuses; each expression runs once
+unchecked, once as a checked program.
 
 cel-python {version} is the pure Python implementation; it is asked for values and errors only, in a process of its own.
 

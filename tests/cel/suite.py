@@ -141,8 +141,9 @@ def _run(case: Case) -> Any:
 
 def _check_complaint(case: Case) -> str | None:
     program = compile_expression(case["expr"], environment(case))
-    # `type` and `checkError` were taken from one implementation: with the extensions off, its nesting limit and its older
-    # rule for null. Where the suite itself says otherwise (`typedResult`, or a value that is to be had), that counts.
+    # `type` and `checkError` were taken from one implementation: with the extensions off, its nesting limit and its
+    # older rule for null. Where the suite itself says otherwise (`typedResult`, or a value that is to be had), that
+    # counts.
     refused = case.get("disableCheck") and "checkError" in case
     if refused and program.ok:
         return f"the checker finds nothing wrong, expected {case['checkError'].splitlines()[0]}"

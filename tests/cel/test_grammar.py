@@ -154,12 +154,19 @@ def normal(shape):
     return text.replace("('unary_neg', 'literal')", "'literal'")
 
 
+READ_WRONG = {
+    # cel-python takes `24.` for a number and `in` for the operator: `24. in dexOf('2')`. The specification wants a
+    # digit behind the point.
+    "24.indexOf('2') == 0",
+}
+
+
 @pytest.mark.skipif(not suite.cases(), reason=suite.MISSING)
 def test_the_suite_is_read_alike():
     different = []
     for case in suite.cases():
         mine, theirs = both(case["expr"])
-        if mine and theirs and normal(mine) != normal(theirs):
+        if case["expr"] not in READ_WRONG and mine and theirs and normal(mine) != normal(theirs):
             different.append((case["expr"], mine, theirs))
     assert different[:3] == []
 

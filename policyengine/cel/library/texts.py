@@ -13,7 +13,10 @@ from policyengine.cel.regex import matches
 from policyengine.cel.types import BOOL, BYTES, DYN, INT, STRING, list_of
 
 # Unicode's White_Space; Python's own strip() takes the separators U+001C to U+001F too
-_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
 _LOWER = {code: code + 32 for code in range(65, 91)}
 _UPPER = {code: code - 32 for code in range(97, 123)}
 _QUOTED = str.maketrans(
