@@ -104,7 +104,7 @@ class _Reader:
             if program.node is not None:
                 used |= {node.name for node in walk(program.node) if isinstance(node, Ident)}
         for name, expression in self.table.derived.items():
-            if name not in used:
+            if name not in used and not expression.generated:  # nobody wrote a generated one
                 message = f"derived value {name!r} is used by no rule"
                 self.report(expression, "unused-derived", message, "remove it, or use it", Severity.WARNING)
 

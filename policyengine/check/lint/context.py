@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from policyengine.cel import syntax
 from policyengine.check.lint.conditions import Formulas
 from policyengine.check.lint.ladders import Curve
 from policyengine.kinds.bundle import TESTS, Bundle, check, files
@@ -68,9 +69,11 @@ class Context:
 
     def serving(self, kind: str) -> Policy | None:
         """The policy that serves for a kind, None where there is none."""
-        if self.bundle is None or not self.bundle.of_kind(kind):
+        found = self.bundle.of_kind(kind) if self.bundle is not None else []
+        if self.bundle is None or not found:
             return None
-        return self.bundle.serving(kind)
+        name = self.bundle.use.get(kind)
+        return next((policy for policy in found if policy.name == name), None) if name else found[0]
 
     def formulas(self, policy: Policy) -> Formulas:
         """The conditions of a policy as formulas."""
@@ -83,6 +86,18 @@ class Context:
         if policy.name not in self._curves:
             self._curves[policy.name] = Curve(policy, policy.compiled.programs)
         return self._curves[policy.name]
+
+    @cached_property
+    def searched_words(self) -> frozenset[str]:
+        """The word lists that some expression of the bundle looks for in a text."""
+        return frozenset(
+            node.name
+            for policy in self.policies.values()
+            for program in policy.compiled.programs.everything()
+            if program.node is not None
+            for node in syntax.walk(program.node)
+            if isinstance(node, syntax.Words)
+        )
 
     @cached_property
     def tools(self) -> Tools | None:

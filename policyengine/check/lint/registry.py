@@ -8,6 +8,7 @@ from policyengine.check.lint.rules import (
     bad_regex,
     breaker_limit,
     bundle,
+    catch_all_section,
     config,
     cost,
     deprecated_field,
@@ -103,6 +104,8 @@ RULES: tuple[Rule, ...] = tuple(
         word_case,
         word_redundant,
         word_blank,
+        # Summaries.
+        catch_all_section,
         # Any document.
         missing_owner,
         deprecated_policy,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from policyengine.check.lint.context import Context
 from policyengine.check.lint.rule import Hit, Rule
+from policyengine.kinds.registry import KINDS
 from policyengine.source.document import Document
 
 _LISTS = (("rules", "vetoes"), ("tips",), ("properties",))
@@ -17,6 +18,8 @@ def check(context: Context) -> Iterator[Hit]:
     names: dict[str, Document] = {}
     for document in context.documents:
         yield from _ids(document)
+        if KINDS[document.data["kind"]].build is None:  # nothing asks for it by name
+            continue
         name = document.data["metadata"]["name"]
         if name in names:
             place = document.place(("metadata", "name"))

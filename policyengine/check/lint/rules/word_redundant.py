@@ -12,11 +12,11 @@ from policyengine.source.finding import Fix, Severity
 
 
 def check(context: Context) -> Iterator[Hit]:
-    """Each entry against the others of its list."""
+    """Each entry against the others of its list. A list that no expression searches for may be used otherwise."""
     for document in context.of_kind("WordLists"):
         lists: dict[str, list[Entry]] = {}
         for entry in entries(document):
-            if entry.text.strip():
+            if entry.list in context.searched_words and entry.text.strip():
                 lists.setdefault(entry.list, []).append(entry)
         for listed in lists.values():
             for entry, shorter in implied_by(listed):
