@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
     help="Stop trying mutants after N seconds (default 600), and fail.",
 )  # fmt: skip
 @click.option("--watch", is_flag=True, help="Run again whenever a policy or a test changes.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", help="Output format."
-)
+@click.option("--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", help="Output format.")
 def command(
     paths: tuple[str, ...], bundle: str | None, coverage: bool, min_percent: float | None, mutate: bool,
     max_seconds: float | None, watch: bool, form: str,
@@ -63,7 +62,7 @@ def command(
         _watch(request, form)
         return
     if not _run(request, form):
-        raise click.exceptions.Exit(1)
+        sys.exit(1)
 
 
 def _run(request: Request, form: str) -> bool:
@@ -90,8 +89,6 @@ def _rendered(report: Report, form: str) -> str:
 
 def _progress(done: int, total: int) -> None:
     """One line on a terminal that says how far it is."""
-    import sys
-
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K" if done + 1 >= total else f"\r\x1b[Kmutant {done + 1} of {total}")
         sys.stderr.flush()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from policyengine.check.policy_tests import subjects
-from policyengine.check.policy_tests.findings import Findings
+from policyengine.check.policy_tests.findings import CODE, Findings
 from policyengine.check.policy_tests.inputs import CLOCK, applied, build
 from policyengine.check.policy_tests.model import DEFAULT, ON_ERROR, TestCase, TestDocument, TestStep
 from policyengine.check.policy_tests.recordings import Recordings
@@ -140,20 +141,18 @@ class _Checker:
                 if message not in seen:
                     blame[message] = setting.at
             seen = set(now)
-        exact = step.start.at and step.start.recorded is None and self.document.value(step.start.at) is step.start.value
-        in_base = validate(step.start.value, schema, self.document, step.start.at) if exact else []
+        whole_start = step.start.recorded is None and self.document.value(step.start.at) is step.start.value
+        in_start = validate(step.start.value, schema, self.document, step.start.at) if whole_start else []
         for message in validate_input(whole, schema):
-            said = f"the input does not fit `{policy.name}`: {message}"
             if message in blame:
-                self.findings.at(blame[message], said)
-            elif placed := [one for one in in_base if message.startswith(one.message)]:
-                finding = placed[0]
-                found = Finding("test", finding.severity, f"the input does not fit `{policy.name}`: {finding.message}",
-                                finding.place, finding.hint)  # fmt: skip
-                if found not in self.findings.found:
-                    self.findings.found.append(found)
-            else:
-                self.findings.at(step.at, said)
+                self.findings.at(blame[message], f"the input does not fit `{policy.name}`: {message}")
+                continue
+            placed = [one for one in in_start if _named(one.message).endswith(_named(message))]
+            for one in placed:
+                said = f"the input does not fit `{policy.name}`: {message.removesuffix(f' ({one.hint})')}"
+                self.findings.add(replace(one, code=CODE, message=said))
+            if not placed:
+                self.findings.at(step.at, f"the input does not fit `{policy.name}`: {message}")
 
     def _expected(self, step: TestStep, policy: Policy) -> None:
         if policy.name not in self._schemas:
@@ -196,3 +195,8 @@ def _fields(policy: Policy) -> Iterable[str]:
     schema = policy.decision_schema or {}
     fields: Mapping[str, Any] = schema.get("$defs", {}).get("fields", {}).get("properties", {})
     return fields
+
+
+def _named(message: str) -> str:
+    """What a message is about: the first thing that it quotes."""
+    return message.partition("`")[2].partition("`")[0]

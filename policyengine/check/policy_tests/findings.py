@@ -18,12 +18,13 @@ class Findings:
 
     def at(self, path: Path, message: str, hint: str | None = None) -> None:
         """Something is wrong with the value at `path`."""
-        self._add(Finding(CODE, Severity.ERROR, message, self.document.place(path), hint))
+        self.add(Finding(CODE, Severity.ERROR, message, self.document.place(path), hint))
 
     def at_key(self, path: Path, message: str, hint: str | None = None) -> None:
         """Something is wrong with the key that `path` ends in."""
-        self._add(Finding(CODE, Severity.ERROR, message, self.document.key_place(path), hint))
+        self.add(Finding(CODE, Severity.ERROR, message, self.document.key_place(path), hint))
 
-    def _add(self, finding: Finding) -> None:
+    def add(self, finding: Finding) -> None:
+        """A finding; one that is there already is said once."""
         if finding not in self.found:
             self.found.append(finding)
