@@ -239,7 +239,7 @@ def _use(manifest: Document | None, policies: Mapping[str, Policy], findings: li
             hint = did_you_mean(name, known) or (f"the bundle has: {', '.join(known)}" if known else None)
             _report(findings, manifest, at, f"the bundle has no {kind} called `{name}`", hint)
     for kind, several in by_kind.items():
-        if len(several) > 1 and kind not in use and kind != "Table":
+        if len(several) > 1 and kind not in use and not KINDS[kind].several:
             names = ", ".join(policy.name for policy in several)
             document = several[1].document
             _report(

@@ -24,6 +24,8 @@ class Kind:
     title: str
     build: Callable[[Kind, Spec], Table] | None = None
     on_error: Mapping[str, Any] | None = None
+    several: bool = False
+    """A bundle may hold several of them, each asked by its name; none of them serves for the kind."""
 
     @property
     def file(self) -> str:

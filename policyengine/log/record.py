@@ -60,6 +60,8 @@ class Recorder:
         self.source = source
         self.shadow = shadow
         self.trace = trace
+        routing = bundle.of_kind("Routing")
+        self._fast_models = frozenset(bundle.serving("Routing").spec.get("fast_models", {}).values()) if routing else ()
         self._last = {
             "mask_policy": self.masking.label,
             "mask_key": self.masking.key_id,
@@ -68,6 +70,10 @@ class Recorder:
             "bundle_version": bundle.version,
             "bundle_digest": bundle.digest,
         }
+
+    def tier_of(self, model: str | None) -> str | None:
+        """`fast` for a model that the bundle routes fast rounds to, `primary` for any other, None for none."""
+        return None if model is None else "fast" if model in self._fast_models else "primary"
 
     def record(
         self, made: Made, *, time_ms: int | None = None, monotonic_ms: int | None = None, **about: Any
@@ -138,7 +144,7 @@ class Recorder:
 
 
 def iso(time_ms: int) -> str:
-    """A Unix time (ms) as records write it: ISO 8601 in UTC, to the millisecond. So written, text order is time order."""
+    """A Unix time (ms) as records write it: ISO 8601 in UTC, to the millisecond; text order is time order."""
     return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")
 
 

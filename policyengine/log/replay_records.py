@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,32 +10,45 @@ from policyengine.check.replay import RoundReplay
 from policyengine.log.record import Recorder
 from policyengine.sessions.model import Session
 
+ROUND_KINDS = frozenset({"Ladder", "Routing"})
+"""Kinds whose records say what a round came to (tokens, times, response); metrics read it there, once a round."""
+
 _SOURCES = {"usage": "usage", "estimate": "estimate", "counterfactual": "counterfactual"}
 
 
 def records(row: RoundReplay, session: Session, recorder: Recorder) -> Iterator[dict[str, Any]]:
     """One record for each decision of the round."""
     name = Path(session.path).stem
+    turn = f"{name}/{row.round.turn}"
+    where = {"session_id": name, "turn_id": turn, "prompt_id": turn, "round": row.round.index}
+    facts = _facts(row, recorder)
+    for made in row.made:
+        kind = made.policy.kind.name
+        about: dict[str, Any] = {**where, "tier": row.before.tier}
+        if kind in ROUND_KINDS:
+            about.update(facts)
+        if kind in ("Routing", "Directives") and row.after is not None:
+            about["user_prompt_classification"] = row.after.prompt_class
+            about["signal_skip_llm_round"] = row.after.directive["directive"] == "skip"
+            about["signal_result_is_terminal"] = row.after.directive.get("terminal")
+        if kind == "CompactionGate" and row.before.compact:
+            about["compaction_outcome"] = row.compaction_result
+            about["compaction_input_tokens"] = row.tokens
+            about["consecutive_failures"] = row.before.state.consecutive_failures
+        yield recorder.record(made, time_ms=row.round.timestamp_ms, **about)
+
+
+def _facts(row: RoundReplay, recorder: Recorder) -> Mapping[str, Any]:
+    """What the recording says about the round itself."""
     usage = row.round.usage
-    about: dict[str, Any] = {
-        "session_id": name,
-        "turn_id": f"{name}/{row.round.turn}",
-        "prompt_id": f"{name}/{row.round.turn}",
-        "round": row.round.index,
-        "tier": row.before.tier,
+    return {
+        "tier_actual": recorder.tier_of(row.round.model),
+        "model_actual": row.round.model,
+        "response": row.followed_by if row.round.output or row.round.calls else None,
         "tokens_source": _SOURCES.get(row.tokens_source, "unknown"),
         "prompt_tokens": row.actual_tokens,
         "cached_tokens": usage.cache_read if usage else None,
+        "output_tokens": usage.output if usage else None,
         "total_rt_ms": row.round.duration_ms,
         "consecutive_failures": row.before.state.consecutive_failures,
     }
-    for made in row.made:
-        extra = dict(about)
-        if made.policy.kind.name in ("Routing", "Directives") and row.after is not None:
-            extra["user_prompt_classification"] = row.after.prompt_class
-            extra["signal_skip_llm_round"] = row.after.directive["directive"] == "skip"
-            extra["signal_result_is_terminal"] = row.after.directive.get("terminal")
-        if made.policy.kind.name == "CompactionGate" and row.before.compact:
-            extra["compaction_outcome"] = row.compaction_result
-            extra["compaction_input_tokens"] = row.tokens
-        yield recorder.record(made, time_ms=row.round.timestamp_ms, **extra)

@@ -1,0 +1,1 @@
+"""The metrics of decision logs: counted once, defined once."""

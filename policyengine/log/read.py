@@ -1,0 +1,109 @@
+"""Reading logs: JSONL (also a folder of such files), SQLite and Parquet, one record after the other."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from policyengine.log.settings import SQLITE_SUFFIXES
+from policyengine.log.sinks.sqlite import TABLE
+from policyengine.source.errors import InputError, MissingExtraError
+
+SUFFIXES = (".jsonl", ".parquet", *SQLITE_SUFFIXES)
+
+
+@dataclass(slots=True)
+class Unreadable:
+    """How many lines of a log could not be read, and the first of them."""
+
+    count: int = 0
+    first: str | None = None
+
+    def add(self, place: str) -> None:
+        """Count one."""
+        self.count += 1
+        self.first = self.first or place
+
+
+def log_files(paths: Sequence[str | Path]) -> list[Path]:
+    """The files that are meant: a folder stands for the logs in it, in order of their names. Raises `InputError`."""
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = sorted(one for one in path.iterdir() if one.suffix in SUFFIXES and one.is_file())
+            if not inside:
+                raise InputError(f"{path}: there is no log (*.jsonl, *.parquet, *.sqlite) in this folder")
+            found += inside
+        elif not path.exists():
+            raise InputError(f"{path}: there is no such file or folder")
+        else:
+            found.append(path)
+    return found
+
+
+def records(path: Path, unreadable: Unreadable | None = None) -> Iterator[dict[str, Any]]:
+    """Every record of a file, in order. Lines that are no record are counted in `unreadable`. Raises `InputError`."""
+    unreadable = unreadable if unreadable is not None else Unreadable()
+    if path.suffix in SQLITE_SUFFIXES:
+        lines: Iterator[str | bytes] = _sqlite(path)
+    elif path.suffix == ".parquet":
+        yield from _parquet(path)
+        return
+    else:
+        lines = _lines(path)
+    for number, line in enumerate(lines, 1):
+        record = parse(line)
+        if record is None:
+            if line.strip():
+                unreadable.add(f"{path}:{number}")
+        else:
+            yield record
+
+
+def parse(line: str | bytes) -> dict[str, Any] | None:
+    """The record in a line; None where it holds none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and isinstance(value.get("kind"), str) else None
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _sqlite(path: Path) -> Iterator[str]:
+    try:
+        database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        try:
+            for (line,) in database.execute(f"SELECT record FROM {TABLE} ORDER BY seq"):
+                yield line
+        finally:
+            database.close()
+    except sqlite3.Error as error:
+        raise InputError(f"{path}: is no log: {error}") from None
+
+
+def _parquet(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet", "reading Parquet") from None
+    from policyengine.log.export import from_columns
+
+    try:
+        file = parquet.ParquetFile(path)
+    except Exception as error:
+        raise InputError(f"{path}: is no Parquet file: {str(error).splitlines()[0]}") from None
+    for batch in file.iter_batches():
+        for row in batch.to_pylist():
+            yield from_columns(row)
