@@ -1,0 +1,26 @@
+"""`policyengine init`: a starter bundle."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+_PLAIN = re.compile(r"[A-Za-z][\w .@/-]*")
+
+
+@click.command(epilog="Example:  policyengine init policies --owner platform-team")
+@click.argument("folder", metavar="[DIR]", default="policies", type=click.Path(path_type=Path))
+@click.option("--owner", metavar="TEAM", default="platform-team", help="The team that answers for the policies.")
+def command(folder: Path, owner: str) -> None:
+    """Write a commented starter bundle with tests into DIR (without one, ./policies)."""
+    from policyengine.check.starter import write_starter
+    from policyengine.source.text import shown_path
+
+    if not _PLAIN.fullmatch(owner):
+        raise click.UsageError(f"{owner!r} is no name of a team; use letters, digits, spaces and . @ / - _")
+    written = write_starter(folder, owner)
+    name = shown_path(folder)
+    click.echo(f"wrote {written.policies} policies and {written.tests} files of tests to {name}")
+    click.echo(f"next:  policyengine lint {name}  |  policyengine test {name}")
