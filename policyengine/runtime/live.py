@@ -1,0 +1,68 @@
+"""One bundle as the adapter uses it: swapped as a whole, so that no round sees two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from typing import Any
+
+from policyengine.kinds.bundle import Bundle, load
+from policyengine.kinds.loop import Loop
+from policyengine.kinds.policy import Policy
+from policyengine.log.record import Recorder
+from policyengine.source.errors import InputError
+
+
+@lru_cache(maxsize=1)
+def builtin() -> Bundle:
+    """The bundle that comes with the package: it serves for kinds that another bundle leaves out."""
+    return load()
+
+
+class Live:
+    """A bundle, its loop, and the policies that only the adapter asks.
+
+    `shadow` is a candidate that decides beside it and is only logged.
+    """
+
+    def __init__(self, bundle: Bundle, *, ladder: str | None = None, shadow: Bundle | None = None) -> None:
+        self.bundle = bundle
+        self.shadow = shadow
+        self.loop = Loop(bundle, ladder)
+        self._policies: dict[str, Policy] = {}
+
+    @property
+    def digest(self) -> str:
+        """What tells one bundle from another."""
+        return self.bundle.digest
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        """Turns this bundle's decisions into records."""
+        if self.shadow is None:
+            return Recorder(self.bundle, source="runtime")
+        return Recorder(self.bundle, source="runtime", shadow=self.shadow)
+
+    def policy(self, kind: str) -> Policy:
+        """The policy that serves for a kind; the built-in one where the bundle has none."""
+        found = self._policies.get(kind)
+        if found is None:
+            try:
+                found = self.bundle.serving(kind)
+            except InputError:
+                found = builtin().serving(kind)
+            self._policies[kind] = found
+        return found
+
+    @cached_property
+    def settings(self) -> Mapping[str, Any]:
+        """Texts and numbers of the adapter."""
+        return self.policy("AdapterSettings").outcome({})
+
+    def contract(self, provider: str | None) -> Mapping[str, Any]:
+        """How a provider counts tokens; the commonest way where the catalogue does not say."""
+        usage: Mapping[str, Mapping[str, Any]] = self.loop.models.spec["usage"]
+        return usage.get(provider or "", _USUAL)
+
+
+_USUAL: Mapping[str, Any] = {"cached": "inside", "reasoning": "inside", "reasoning_replayed": False}
