@@ -25,6 +25,8 @@ from policyengine.kinds.word_lists import entries as word_entries
 from policyengine.sessions import facts
 from policyengine.sessions.model import Round, Session, ToolCall
 
+# Products wrap what a tool says in tags of their own.
+_TAG = re.compile(r"</?[a-z_-]+>")
 _SENTENCE = re.compile(r"(?<=[^.\s][.!?]) (?=[A-Z`])|(?<=[。！？])")
 
 
@@ -55,18 +57,29 @@ class Indexer:
 
     def of(self, session: Session, until: int | None = None) -> ArtefactIndex:
         """The index over the rounds of a session before round `until` (1-based), else over all."""
-        return self.extended(ArtefactIndex(), (item for item in session.rounds if until is None or item.index < until))
+        rounds = (item for item in session.rounds if until is None or item.index < until)
+        return self.extended(ArtefactIndex(), rounds, summaries_of(session))
 
-    def extended(self, index: ArtefactIndex, rounds: Iterable[Round]) -> ArtefactIndex:
-        """The index with further rounds. What the given one holds stays."""
+    def extended(
+        self, index: ArtefactIndex, rounds: Iterable[Round], summaries: frozenset[int] = frozenset()
+    ) -> ArtefactIndex:
+        """The index with further rounds. What the given one holds stays.
+
+        `summaries` are the rounds (1-based) whose send begins with the summary of a compaction.
+        """
         build = _Building(self, index)
         for item in rounds:
-            build.round(item)
+            build.round(item, item.index in summaries)
         return build.done()
 
     def is_injected(self, text: str) -> bool:
         """Whether a product wrote this in the person's place."""
         return found_in(text, self.injected)
+
+
+def summaries_of(session: Session) -> frozenset[int]:
+    """The rounds whose send begins with the summary of a recorded compaction."""
+    return frozenset(item.round for item in session.recorded_compactions)
 
 
 class _Building:
@@ -90,10 +103,11 @@ class _Building:
             self.unmapped, self.last_commit, self.rounds,
         )  # fmt: skip
 
-    def round(self, item: Round) -> None:
+    def round(self, item: Round, after_compaction: bool) -> None:
         self.rounds = max(self.rounds, item.index)
-        for part in item.added:
-            if part.kind == "text" and part.call_id is None and part.text and not self.by.is_injected(part.text):
+        said = [part for part in item.added if part.kind == "text" and part.call_id is None and part.text]
+        for part in said[1:] if after_compaction else said:
+            if part.text and not self.by.is_injected(part.text):
                 self.requests.setdefault(part.text.strip(), RequestRecord(part.text.strip(), item.index))
         for part in item.output:
             if part.kind == "text" and part.text:
@@ -173,7 +187,8 @@ class _Building:
         limit = self.limits.get("errors_per_result")
         messages = list(dict.fromkeys(self._error_lines(text)))[:limit]
         if not messages and flagged:
-            messages = [line for line in (raw.strip() for raw in text.splitlines()) if line][:1]
+            lines = (_TAG.sub("", raw).replace("\\n", " ").strip() for raw in text.splitlines())
+            messages = [line for line in lines if line][:1]
         for message in messages:
             message = message[: self.limits.get("error_chars")]
             # A code that stands elsewhere in the output (the exit code) belongs to its first message.
@@ -192,7 +207,7 @@ class _Building:
 
     def _error_lines(self, text: str) -> Iterable[str]:
         for line in text.splitlines():
-            line = clean(line)
+            line = _TAG.sub("", clean(line)).replace("\\n", " ").replace("  ", " ")
             if any(pattern.search(line) is not None for pattern in self.by.error_lines):
                 yield line.strip()
 

@@ -35,18 +35,21 @@ class Cut:
 def safe_points(entries: Sequence[Entry]) -> list[int]:
     """Indexes before which the history may be cut.
 
-    Between two messages only, and with no call on one side and its result on the other. A call of the last response
-    that has no result yet still waits for one: it is never cut from the end.
+    Between two messages or after the last, and with no call on one side and its result on the other. A call of the
+    last response that has no result yet still waits for one: it is never cut from the end.
     """
     reach = _reach(entries)
     points: list[int] = []
     furthest = -1
-    for index in range(1, len(entries)):
+    for index in range(1, len(entries) + 1):
         furthest = max(furthest, reach[index - 1])
-        before, after = entries[index - 1], entries[index]
-        if furthest < index and (before.role != after.role or before.round != after.round):
+        if furthest < index and (index == len(entries) or _apart(entries[index - 1], entries[index])):
             points.append(index)
     return points
+
+
+def _apart(before: Entry, after: Entry) -> bool:
+    return before.role != after.role or before.round != after.round
 
 
 def _reach(entries: Sequence[Entry]) -> list[int]:

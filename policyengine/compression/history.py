@@ -33,11 +33,12 @@ class Entry:
     summary: bool = False
 
 
-def entries(session: Session, at: int | None = None) -> tuple[Entry, ...]:
+def entries(session: Session, at: int | None = None, *, whole: bool = False) -> tuple[Entry, ...]:
     """What the send of round `at` (1-based) carries where nothing is compacted before it; without it, all there is.
 
-    Only the context that this send belongs to counts: what a recorded compaction took away before is gone. The
-    numbers still run over the whole session.
+    Only the context that this send belongs to counts: what a recorded compaction took away before is gone. With
+    `whole`, recorded compactions are taken for not having happened, and their summaries are left out. The numbers
+    run over the whole session either way.
     """
     last = len(session.rounds) + 1
     at = last if at is None else min(at, last)
@@ -48,11 +49,17 @@ def entries(session: Session, at: int | None = None) -> tuple[Entry, ...]:
         waiting: Iterable[Part] = session.unsent if index == last else session.rounds[index - 1].added
         compaction = ended.get(index)
         turn = session.rounds[min(index, last - 1) - 1].turn if session.rounds else 1
-        if compaction is not None and index < at:
-            context = []
+        starts = compaction is not None and index < at
         if compaction is not None and index == at:
             waiting = compaction.pending
-        starts = compaction is not None and index < at
+        elif compaction is not None and whole:
+            repeated = {(part.kind, part.call_id, part.text) for part in compaction.pending}
+            fresh = (part for part in waiting if (part.kind, part.call_id, part.text) not in repeated)
+            context += numbers.parts(compaction.pending, index, turn, False)
+            context += (entry for entry in numbers.parts(fresh, index, turn, True) if not entry.summary)
+            waiting = ()
+        elif starts:
+            context = []
         context += numbers.parts(waiting, index, turn, starts)
         if index < at:
             context += numbers.output(index, turn)

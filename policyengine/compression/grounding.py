@@ -1,0 +1,121 @@
+"""Holding a claim against the record: an answer is data, and what it says must be in what it cites.
+
+Four questions, each about who said it. Does it cite entries of the span, by those who may speak for its section? Does
+a path belong to a file that calls have touched? Do its literals (paths, addresses, code) and enough of its telling
+words stand in what it cites? And is it no echo of tool output, cited as if somebody had said it?
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from policyengine.compression.answer import Claim
+from policyengine.compression.history import Entry
+from policyengine.compression.index import ArtefactIndex
+from policyengine.compression.record import text_of
+from policyengine.compression.sections import Layout, Section
+from policyengine.compression.summary import identity_of
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_LITERAL = re.compile(r"https?://[^\s`'\"<>)]+|`[^`]+`|(?:[\w.@-]*/)+[\w.@-]+|\b\w+(?:\.\w+)+\b|\b\w*[a-z]_\w+\b")
+
+
+class Grounding:
+    """The record of one span, ready to be asked."""
+
+    def __init__(self, layout: Layout, span: Iterable[Entry], index: ArtefactIndex, earlier: str = "") -> None:
+        """`earlier` is the standing summary: what it says has been said."""
+        self._layout = layout
+        self._index = index
+        self._entries: Mapping[int, Entry] = {entry.number: entry for entry in span if entry.kind != "thinking"}
+        self._words: dict[int, frozenset[str]] = {}
+        said = [text_of(entry) for entry in self._entries.values() if entry.role != "tool"]
+        self._said = _runs([*said, earlier], self._echo)
+        self._output = _runs((text_of(e) for e in self._entries.values() if e.role == "tool"), self._echo)
+
+    @property
+    def _echo(self) -> int:
+        return int(self._layout.grounding["echo_words"])
+
+    def round_of(self, claim: Claim) -> int:
+        """The latest round that a claim cites."""
+        return max(self._entries[number].round for number in claim.sources)
+
+    def path_of(self, path: str) -> str | None:
+        """The file that a path names: as the calls wrote it, or by an end that only one file has."""
+        files = self._index.files
+        if path in files:
+            return path
+        named = [known for known in files if known.endswith("/" + path.lstrip("./"))]
+        return named[0] if len(named) == 1 and path else None
+
+    def problem(self, section: Section, claim: Claim) -> str | None:
+        """What is wrong with a claim; None where it holds."""
+        if not claim.text:
+            return "says nothing"
+        if not claim.sources:
+            return "cites nothing"
+        cited = [self._entries.get(number) for number in claim.sources]
+        found = [entry for entry in cited if entry is not None]
+        if len(found) < len(cited):
+            return "cites an entry that is not in the span"
+        if any(entry.role not in section.sources for entry in found):
+            return "cites somebody who may not speak for this section"
+        if section.identity == "path" and self.path_of(claim.label) is None:
+            return "names a file that no call has touched"
+        if section.identity == "subject" and not identity_of(claim.label):
+            return "names no subject"
+        if not self._literals_stand(claim, found):
+            return "holds a name or address that its sources do not"
+        if self._share(claim, found) < self._layout.grounding["min_share"]:
+            return "says what its sources do not"
+        if "tool" not in section.sources and self.echoes(claim.text):
+            return "repeats tool output as if somebody had said it"
+        return None
+
+    def _literals_stand(self, claim: Claim, cited: Sequence[Entry]) -> bool:
+        known = "\n".join(text_of(entry) for entry in cited).casefold()
+        for literal in _LITERAL.findall(claim.text):
+            bare = literal.strip("`").strip()
+            if bare.casefold() not in known and self.path_of(bare) is None and bare not in self._index.identifiers:
+                return False
+        return True
+
+    def _share(self, claim: Claim, cited: Sequence[Entry]) -> float:
+        telling = {w for w in _words(claim.text) if len(w) >= self._layout.grounding["word_letters"] or not w.isascii()}
+        if not telling:
+            return 1.0
+        known: set[str] = set()
+        for entry in cited:
+            if entry.number not in self._words:
+                self._words[entry.number] = frozenset(_words(text_of(entry)))
+            known |= self._words[entry.number]
+        text = "".join(sorted(w for w in known if not w.isascii()))
+        return sum(1 for w in telling if w in known or (not w.isascii() and w in text)) / len(telling)
+
+    def echoes(self, text: str) -> bool:
+        """Whether so many words in a row stand in tool output, and in nothing that a person or the model said."""
+        words = _words(text)
+        length = min(self._echo, len(words))
+        if length < 3:
+            return False
+        runs = {tuple(words[at : at + length]) for at in range(len(words) - length + 1)}
+        if length == self._echo:
+            return bool((runs & self._output) - self._said)
+        # Shorter than the runs kept: the whole of it stands inside a longer one, or nowhere.
+        whole = " ".join(words)
+        inside = any(whole in f" {' '.join(run)} " for run in self._output)
+        return inside and not any(whole in f" {' '.join(run)} " for run in self._said)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _runs(texts: Iterable[str], length: int) -> frozenset[tuple[str, ...]]:
+    runs: set[tuple[str, ...]] = set()
+    for text in texts:
+        words = _words(text)
+        runs.update(tuple(words[at : at + length]) for at in range(max(1, len(words) - length + 1)))
+    return frozenset(runs)
