@@ -50,7 +50,8 @@ class Indexer:
         self.symbols = Symbols(
             about.get("symbols", ()), limits.get("symbols_per_edit", 1 << 30), about.get("not_symbols", ())
         )
-        self.error_lines = [compiled(pattern) for pattern in about.get("errors", {}).get("lines", ())]
+        lines = about.get("errors", {}).get("lines", ())
+        self.error_line = compiled("|".join(f"(?:{pattern})" for pattern in lines)) if lines else None
         self.error_codes: list[str] = about.get("errors", {}).get("codes", [])
         self.injected: list[str] = about.get("injected", [])
         self.decision_words = word_list(loop, "decision")
@@ -206,9 +207,11 @@ class _Building:
             )
 
     def _error_lines(self, text: str) -> Iterable[str]:
+        if self.by.error_line is None:
+            return
         for line in text.splitlines():
             line = _TAG.sub("", clean(line)).replace("\\n", " ").replace("  ", " ")
-            if any(pattern.search(line) is not None for pattern in self.by.error_lines):
+            if self.by.error_line.search(line) is not None:
                 yield line.strip()
 
     def _statements(self, text: str, round: int) -> None:

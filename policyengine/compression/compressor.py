@@ -76,6 +76,14 @@ class Compressor:
         taken = cut(history, _NOTHING if wish.keep_nothing else about.keep)
         if taken is None:
             return None
+        return self.plan_cut(taken, index, standing, wish, model_available=model_available)
+
+    def plan_cut(
+        self, taken: Cut, index: ArtefactIndex, standing: Standing, wish: Wish, *, model_available: bool
+    ) -> Plan:
+        """The same for a history that is taken apart already."""
+        about = self.layout(index, wish.profile or standing.profile or None)
+        history = (*taken.pinned, *taken.standing, *taken.span, *taken.kept)
         given = {
             "messages": _messages(history),
             "profile": about.profile,

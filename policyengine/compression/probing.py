@@ -44,24 +44,29 @@ class Probes:
     unasked: Mapping[str, int]
 
 
-def build(bundle: Bundle, index: ArtefactIndex) -> Probes:
-    """Every probe that the index can answer, as the Probes policy asks for them."""
-    return _Build(bundle.serving("Probes").spec, index).all()
+def build(bundle: Bundle, index: ArtefactIndex, removed: ArtefactIndex | None = None) -> Probes:
+    """Every probe that the index can answer, as the Probes policy asks for them.
+
+    `removed` covers only what a compaction took away, where something stays as it was: what the person said last and
+    what was decided in what stays is not asked of the summary. Files are asked of it all.
+    """
+    return _Build(bundle.serving("Probes").spec, index, removed or index).all()
 
 
 class _Build:
-    def __init__(self, spec: Mapping[str, Any], index: ArtefactIndex) -> None:
+    def __init__(self, spec: Mapping[str, Any], index: ArtefactIndex, removed: ArtefactIndex) -> None:
         self.spec = spec
         self.index = index
+        self.removed = removed
         self.probes: list[Probe] = []
         self.unasked: dict[str, int] = {}
 
     def all(self) -> Probes:
-        index = self.index
-        self._files("changed_files", index.changed, "changed")
-        self._files("created_files", index.created, "created")
-        self._files("read_files", index.read_only, "read")
+        self._files("changed_files", self.index.changed, "changed")
+        self._files("created_files", self.index.created, "created")
+        self._files("read_files", self.index.read_only, "read")
         self._symbols()
+        index = self.removed
         self._facts("error", ((f"round {e.last}", (*e.codes, *self._found(e.message))) for e in index.errors.values()))
         requests = sorted(index.requests.values(), key=lambda row: row.round)
         for request in requests[:-1]:
