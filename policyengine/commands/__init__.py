@@ -27,6 +27,10 @@ COMMANDS: Mapping[str, str] = {
     "verify": "Prove the properties that policies claim, or refute them with an example.",
     "diff": "Say what differs between two bundles, and what that does.",
     "init": "Write a commented starter bundle with tests.",
+    "log": "Decision logs: check, count, show, follow, query, export.",
+    "gate": "Ask a gate, checkpoint or rollout stage about a decision log.",
+    "baseline": "Measure what fast routing would gain, from a decision log.",
+    "report": "A decision log as one page with charts.",
 }
 """Name and one line of help, so that `--help` needs no command's module."""
 

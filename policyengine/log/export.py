@@ -58,8 +58,9 @@ def write_jsonl(records: Iterable[Mapping[str, Any]], path: Path) -> int:
     """Write records as JSONL; how many there were."""
     count = 0
     with _opened(path) as file:
-        for count, record in enumerate(records, 1):
+        for record in records:
             file.write(text(record).encode("utf-8", "replace") + b"\n")
+            count += 1
     return count
 
 

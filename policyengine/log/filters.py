@@ -44,6 +44,13 @@ class Filter:
         return self == Filter()
 
 
+def period(since: str | None, until: str | None) -> Filter | None:
+    """Records from `since` on and before `until`, as a person writes them; None for all. Raises `InputError`."""
+    if since is None and until is None:
+        return None
+    return Filter(moment(since) if since else None, moment(until) if until else None)
+
+
 def moment(text: str, now: datetime | None = None) -> str:
     """A time as records write it, from ISO 8601 (`2026-03-01`, UTC where it says no zone) or from how long ago it was.
 

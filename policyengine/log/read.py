@@ -48,20 +48,23 @@ def log_files(paths: Sequence[str | Path]) -> list[Path]:
 def records(path: Path, unreadable: Unreadable | None = None) -> Iterator[dict[str, Any]]:
     """Every record of a file, in order. Lines that are no record are counted in `unreadable`. Raises `InputError`."""
     unreadable = unreadable if unreadable is not None else Unreadable()
-    if path.suffix in SQLITE_SUFFIXES:
-        lines: Iterator[str | bytes] = _sqlite(path)
-    elif path.suffix == ".parquet":
+    if path.suffix == ".parquet":
         yield from _parquet(path)
         return
-    else:
-        lines = _lines(path)
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines_of(path), 1):
         record = parse(line)
         if record is None:
             if line.strip():
                 unreadable.add(f"{path}:{number}")
         else:
             yield record
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """The lines of a JSONL or SQLite log, as a sink wrote them, with their newlines. Raises `InputError`."""
+    if path.suffix == ".parquet":
+        raise InputError(f"{path}: Parquet holds no lines; give the log that it was exported from")
+    return _sqlite(path) if path.suffix in SQLITE_SUFFIXES else _lines(path)
 
 
 def parse(line: str | bytes) -> dict[str, Any] | None:
@@ -81,12 +84,12 @@ def _lines(path: Path) -> Iterator[bytes]:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _sqlite(path: Path) -> Iterator[str]:
+def _sqlite(path: Path) -> Iterator[bytes]:
     try:
         database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
         try:
             for (line,) in database.execute(f"SELECT record FROM {TABLE} ORDER BY seq"):
-                yield line
+                yield line.encode() + b"\n"
         finally:
             database.close()
     except sqlite3.Error as error:

@@ -62,8 +62,10 @@ class Tally:
     """Records of decisions in which something failed to evaluate."""
     routed: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
     """Routing records by decision and veto."""
+    tried: int = 0
+    """Fast continuations that were sent, so that it is known whether they fell back; a replay sends none."""
     fallbacks: Counter[str | None] = field(default_factory=Counter)
-    """Fast continuations that fell back, by reason."""
+    """Those that fell back, by reason."""
     wasted_tokens: int = 0
     skips: int = 0
     more_detail: Counter[str | None] = field(default_factory=Counter)
@@ -114,9 +116,11 @@ class Tally:
 
     def _routing(self, get: Callable[[str], Any]) -> None:
         self.routed[get("decision"), get("veto_reason")] += 1
-        if get("decision") == "fast" and get("fallback_triggered"):
-            self.fallbacks[get("fallback_reason")] += 1
-            self.wasted_tokens += get("fast_tokens_consumed") or 0
+        if get("decision") == "fast" and (fell_back := get("fallback_triggered")) is not None:
+            self.tried += 1
+            if fell_back:
+                self.fallbacks[get("fallback_reason")] += 1
+                self.wasted_tokens += get("fast_tokens_consumed") or 0
 
     def merge(self, other: Tally) -> None:
         """Take in what another tally counted, which came after this one."""

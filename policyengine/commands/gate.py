@@ -1,0 +1,60 @@
+"""`policyengine gate`: a gate, checkpoint, rollout stage or the kill switch, asked about a decision log."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from policyengine.commands.options import bundle_option, print_json
+
+
+@click.command(
+    epilog="Examples:  policyengine gate cache-hit-rate --log log.jsonl   |   "
+    "policyengine gate rollout --stage opt_in --stage-days 15 --log log.jsonl",
+)
+@click.argument("name")
+@click.option(
+    "--log", "logs", multiple=True, required=True, metavar="FILE", help="A decision log, or a folder of them."
+)
+@click.option("--since", metavar="TIME", help="Count from this time on: 2026-03-01, or 30d, 12h ago.")
+@click.option("--until", metavar="TIME", help="Count before this time.")
+@click.option(
+    "--stage", type=click.Choice(["dogfood", "opt_in", "default_on", "rollback"]), default="dogfood",
+    help="The rollout stage now.",
+)  # fmt: skip
+@click.option("--stage-days", type=click.IntRange(min=0), default=0, metavar="N", help="Days since that stage began.")
+@click.option("--baseline", metavar="FILE", help="What `policyengine baseline -o FILE` wrote, to compare with.")
+@click.option("--primary-model", metavar="ID", help="The primary model, to look up its family.")
+@click.option("--fast-model", metavar="ID", help="The fast model, to look up its family.")
+@bundle_option
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+def command(
+    name: str, logs: tuple[str, ...], since: str | None, until: str | None, stage: str, stage_days: int,
+    baseline: str | None, primary_model: str | None, fast_model: str | None, bundle: str | None, form: str,
+) -> None:  # fmt: skip
+    """Ask the gate NAME: pass, fail or not enough data, the numbers it looked at, their sample sizes and intervals.
+
+    Exit status: 0 pass, 1 fail, 3 not enough data.
+    """
+    from policyengine.commands.gate_text import verdict_text
+    from policyengine.kinds.bundle import load
+    from policyengine.log.filters import period
+    from policyengine.log.gates import Facts, ask, gate_policy, model_facts, read_baseline
+    from policyengine.log.read import log_files
+    from policyengine.log.scan import count
+
+    loaded = load(bundle)
+    policy = gate_policy(loaded, name)
+    facts = Facts(
+        stage,
+        stage_days,
+        read_baseline(baseline) if baseline else None,
+        *model_facts(loaded, primary_model, fast_model),
+    )
+    verdict = ask(policy, count(log_files(logs), wanted=period(since, until)).whole, facts)
+    if form == "json":
+        print_json(verdict.as_json())
+    else:
+        click.echo(verdict_text(verdict))
+    sys.exit(verdict.status)

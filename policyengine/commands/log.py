@@ -1,0 +1,259 @@
+"""`policyengine log`: questions about decision logs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from policyengine.commands.options import bundle_option, print_json, print_jsonl, thousands
+
+_files = click.argument("files", nargs=-1, required=True, metavar="FILE...")
+_since = click.option("--since", metavar="TIME", help="From this time on: 2026-03-01, or 30d, 12h, 30min ago.")
+_until = click.option("--until", metavar="TIME", help="Before this time.")
+_format = click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format."
+)  # fmt: skip
+
+
+@click.group(
+    epilog="Example:  policyengine replay session.jsonl --log log.jsonl && policyengine log stats log.jsonl",
+)
+def command() -> None:
+    """Decision logs: check, count, show, follow, query and export them.
+
+    FILE is a JSONL, SQLite or Parquet log, or a folder of logs.
+    """
+
+
+@command.command("check", epilog="Example:  policyengine log check log.jsonl")
+@_files
+@click.option("--ends-with", metavar="HEX", help="The chain value that the log has to end with.")
+@_format
+def check_command(files: tuple[str, ...], ends_with: str | None, form: str) -> None:
+    """Whether every record is there, in order, as it was written. Exit status 1 where not.
+
+    Files that follow each other are given in that order (a folder is), so that the chain is followed through them.
+    """
+    from policyengine.log.check import Problem, check
+    from policyengine.log.read import log_files
+
+    found = check(log_files(files))
+    if ends_with is not None and found.last_chain != ends_with:
+        message = "the log does not end with the given chain value; its end is missing or was rewritten"
+        found.problems.append(Problem(files[-1], 0, "gap", message))
+    if form == "json":
+        print_json(
+            {
+                "records": found.records,
+                "dropped": found.dropped,
+                "last_seq": found.last_seq,
+                "last_chain": found.last_chain,
+                "problems": [
+                    {"file": p.file, "line": p.line, "kind": p.kind, "message": p.message} for p in found.problems
+                ],
+                "notes": found.notes,
+            }
+        )
+    else:
+        for line in (*map(str, found.problems), *found.notes):
+            click.echo(line)
+        lost = f", {thousands(found.dropped)} lost and counted" if found.dropped else ""
+        end = f"; ends with record {found.last_seq}, chain {found.last_chain}" if found.last_chain else ""
+        click.echo(f"{thousands(found.records)} records{lost}, {len(found.problems)} problems{end}")
+    sys.exit(1 if found.problems else 0)
+
+
+@command.command("stats", epilog="Example:  policyengine log stats log.jsonl --by veto")
+@_files
+@click.option(
+    "--by", type=click.Choice(["veto", "policy", "kind", "model", "day", "session"]), help="Each group apart."
+)
+@_since
+@_until
+@_format
+def stats_command(files: tuple[str, ...], by: str | None, since: str | None, until: str | None, form: str) -> None:
+    """The metrics of a log: rates with their 95 % interval, exact percentiles, sample sizes."""
+    from policyengine.commands.log_text import stats_text
+    from policyengine.log.read import log_files
+    from policyengine.log.scan import count
+    from policyengine.log.stats import as_json
+
+    found = as_json(count(log_files(files), by, _wanted(since, until)), by)
+    if form == "json":
+        print_json(found)
+    else:
+        click.echo(stats_text(found))
+
+
+@command.command("show", epilog="Example:  policyengine log show log.jsonl --kind Routing --veto write_tool --limit 5")
+@_files
+@click.option("--session", multiple=True, help="Of this session.")
+@click.option("--turn", multiple=True, help="Of this turn.")
+@click.option("--round", "number", multiple=True, type=int, help="Of this round.")
+@click.option("--policy", multiple=True, help="Of this policy.")
+@click.option("--kind", multiple=True, help="Of policies of this kind.")
+@click.option("--rule", multiple=True, help="Decided by this rule.")
+@click.option("--veto", multiple=True, help="With this veto.")
+@click.option("--decision", multiple=True, type=click.Choice(["skip", "fast", "primary"]), help="Decided so.")
+@click.option("--errors", is_flag=True, help="Only where something failed to evaluate.")
+@click.option("--shadow-differs", is_flag=True, help="Only where the shadow bundle decided otherwise.")
+@_since
+@_until
+@click.option("--limit", type=click.IntRange(min=0), default=50, help="At most so many records; 0 for all.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text", help="Output format.")
+def show_command(
+    files: tuple[str, ...], errors: bool, shadow_differs: bool, since: str | None, until: str | None, limit: int,
+    form: str, **fields: Any,
+) -> None:  # fmt: skip
+    """Records, one a line; in JSON whole."""
+    from itertools import islice
+
+    from policyengine.commands.log_text import record_line
+    from policyengine.log.read import Unreadable, log_files, records
+
+    wanted = _wanted(since, until, errors, shadow_differs, **fields)
+    unreadable = Unreadable()
+    found = (
+        record
+        for path in log_files(files)
+        for record in records(path, unreadable)
+        if wanted is None or wanted.fits(record)
+    )
+    chosen = islice(found, limit or None)
+    if form == "json":
+        print_json(list(chosen))
+    else:
+        shown = 0
+        for shown, record in enumerate(chosen, 1):  # noqa: B007
+            if form == "jsonl":
+                print_jsonl(record)
+            else:
+                click.echo(record_line(record))
+        if limit and shown == limit and next(found, None) is not None:
+            click.echo(f"more records follow; --limit {limit} stops here", err=True)
+    if unreadable.count:
+        click.echo(f"{unreadable.count} lines are no records; the first is {unreadable.first}", err=True)
+
+
+@command.command("tail", epilog="Example:  policyengine log tail -f log.jsonl")
+@click.argument("file", metavar="FILE")
+@click.option("-f", "--follow", "forever", is_flag=True, help="Go on with what is added, until Ctrl-C.")
+@click.option("-n", "--lines", type=click.IntRange(min=0), default=10, help="So many records from the end.")
+@click.option("--format", "form", type=click.Choice(["text", "jsonl"]), default="text", help="Output format.")
+def tail_command(file: str, forever: bool, lines: int, form: str) -> None:
+    """The last records of a JSONL log."""
+    from policyengine.commands.log_text import record_line
+    from policyengine.log.follow import follow
+    from policyengine.log.read import parse
+
+    for line in follow(Path(file), lines, forever=forever):
+        record = parse(line)
+        if record is None:
+            click.echo(f"{file}: a line is no record", err=True)
+        elif form == "jsonl":
+            print_jsonl(record)
+        else:
+            click.echo(record_line(record))
+        sys.stdout.flush()
+
+
+@command.command("unused", epilog="Example:  policyengine log unused --since 30d log.jsonl")
+@_files
+@bundle_option
+@_since
+@_until
+@_format
+def unused_command(
+    files: tuple[str, ...], bundle: str | None, since: str | None, until: str | None, form: str
+) -> None:  # fmt: skip
+    """Rules of a bundle that never matched, though their policy decided. Exit status 1 where there are some."""
+    from policyengine.kinds.bundle import load
+    from policyengine.log.read import log_files
+    from policyengine.log.unused import unused
+
+    found, silent = unused(load(bundle), log_files(files), _wanted(since, until))
+    if form == "json":
+        rules = [{"policy": u.policy, "rule": u.rule, "decisions": u.decisions, "place": u.place} for u in found]
+        print_json({"unused": rules, "policies_without_records": silent})
+    else:
+        for one in found:
+            click.echo(f"{one.place}: {one.policy}/{one.rule} never matched in {thousands(one.decisions)} decisions")
+        if silent:
+            click.echo(f"not in these logs: {', '.join(silent)}")
+        click.echo(f"{len(found)} rules never matched")
+    sys.exit(1 if found else 0)
+
+
+@command.command(
+    "sql", epilog="""Example:  policyengine log sql "select kind, count(*) from log group by all" log.jsonl"""
+)
+@click.argument("query")
+@_files
+@click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text", help="Output format.")
+def sql_command(query: str, files: tuple[str, ...], form: str) -> None:
+    """Run a SQL query over logs; they are the table `log`, with a column for each field of a record.
+
+    Fields with structure (rules, outcome, input, ...) are JSON: outcome->>'tier'. Needs the extra `sql`.
+    """
+    from policyengine.commands.log_text import table_text
+    from policyengine.log import sql
+    from policyengine.log.read import log_files
+
+    names, rows = sql.query(log_files(files), query)
+    if form == "text":
+        click.echo(table_text(names, rows))
+        return
+    found = [{name: _plain(value) for name, value in zip(names, row, strict=True)} for row in rows]
+    if form == "json":
+        print_json(found)
+    else:
+        for row in found:
+            print_jsonl(row)
+
+
+@command.command("export", epilog="Example:  policyengine log export --to parquet log.jsonl -o log.parquet")
+@_files
+@click.option("--to", type=click.Choice(["parquet", "jsonl"]), required=True, help="Format.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where to.")
+@_since
+@_until
+def export_command(files: tuple[str, ...], to: str, output: str, since: str | None, until: str | None) -> None:
+    """Write the records of logs into one file. Parquet needs the extra `parquet`."""
+    from policyengine.log.export import write_jsonl, write_parquet
+    from policyengine.log.read import Unreadable, log_files, records
+    from policyengine.source.errors import InputError
+
+    wanted, unreadable = _wanted(since, until), Unreadable()
+    chosen = log_files(files)
+    if any(path.resolve() == Path(output).resolve() for path in chosen):
+        raise InputError(f"{output}: is one of the logs that are exported; write to another file")
+    found = (r for path in chosen for r in records(path, unreadable) if wanted is None or wanted.fits(r))
+    count = (write_parquet if to == "parquet" else write_jsonl)(found, Path(output))
+    click.echo(f"{thousands(count)} records written to {output}")
+    if unreadable.count:
+        click.echo(f"{unreadable.count} lines are no records; the first is {unreadable.first}", err=True)
+        sys.exit(1)
+
+
+def _wanted(
+    since: str | None, until: str | None, errors: bool = False, shadow_differs: bool = False, **fields: Any
+) -> Any:
+    """The filter that the options ask for; None where they ask for everything."""
+    from policyengine.log.filters import Filter, moment
+
+    names = {"session": "session_id", "turn": "turn_id", "number": "round", "veto": "veto_reason"}
+    wanted = Filter(
+        moment(since) if since else None,
+        moment(until) if until else None,
+        {names.get(name, name): frozenset(map(str, values)) for name, values in fields.items() if values},
+        errors,
+        shadow_differs,
+    )
+    return None if wanted.lets_all_through else wanted
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

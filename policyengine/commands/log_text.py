@@ -1,0 +1,87 @@
+"""The text of `policyengine log`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from policyengine.commands.options import thousands
+from policyengine.log.stats import TITLES, UNITS, shown
+
+_GROUP_METRICS = ("fast_rate", "fallback_rate", "cache_hit_rate", "turn_ms_p50", "turn_ms_p95")
+_LONGEST_CELL = 120
+
+
+def stats_text(found: Mapping[str, Any]) -> str:
+    """Counts, metrics, vetoes, and a table of groups."""
+    days = f"{found['first_day']} to {found['last_day']}" if found["first_day"] else "no times"
+    lost = [
+        f"{thousands(found[name])} {text}"
+        for name, text in (("dropped", "lost"), ("unreadable", "unreadable"), ("errors", "with errors"))
+        if found[name]
+    ]
+    lines = [
+        f"{thousands(found['records'])} records, {thousands(found['rounds'])} rounds, {found['days']} days ({days})"
+        + (f"; {', '.join(lost)}" if lost else ""),
+        ", ".join(f"{kind} {thousands(number)}" for kind, number in found["kinds"].items()),
+        "",
+    ]
+    rows = [_measure(TITLES[name], UNITS[name], one) for name, one in found["metrics"].items()]
+    lines.append(table_text(["metric", "value", "n", "95 %"], rows, right=(1, 2)))
+    if found["vetoes"]:
+        lines += ["", "vetoes", table_text(
+            ["veto", "share", "n", "95 %"],
+            [_measure(name, "share", one) for name, one in found["vetoes"].items()], right=(1, 2),
+        )]  # fmt: skip
+    if "groups" in found:
+        lines += ["", f"by {found['by']}", _groups(found["by"], found["groups"])]
+    return "\n".join(lines)
+
+
+def _measure(title: str, unit: str, one: Mapping[str, Any]) -> list[str]:
+    interval = "" if one["low"] is None else f"{one['low']:.1%} to {one['high']:.1%}"
+    return [title, shown(one["value"], unit), thousands(one["n"]), interval]
+
+
+def _groups(by: str, groups: Mapping[str, Mapping[str, Any]]) -> str:
+    rows = [
+        [name, thousands(one["records"])]
+        + [shown(one["metrics"][metric]["value"], UNITS[metric]) for metric in _GROUP_METRICS]
+        for name, one in groups.items()
+    ]
+    return table_text([by, "records", *_GROUP_METRICS], rows, right=range(1, 2 + len(_GROUP_METRICS)))
+
+
+def record_line(record: Mapping[str, Any]) -> str:
+    """One record for a person."""
+    decided = ", ".join(
+        f"{name} {_short(value)}" for name, value in record.get("outcome", {}).items() if value is not None
+    )
+    where = record.get("session_id") or record.get("source", "")
+    number = f" round {record['round']}" if record.get("round") is not None else ""
+    by = record.get("rule") or ("on_error" if record.get("errors") else "default")
+    time = (record.get("time") or "no time")[:23]
+    failed = f"  {len(record['errors'])} errors" if record.get("errors") else ""
+    return f"{time}  {where}{number}  {record.get('policy')}/{by}  {decided}{failed}"
+
+
+def table_text(names: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[int] = ()) -> str:
+    """Columns of text."""
+    cells = [[_short(value) for value in row] for row in rows]
+    widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(names)]
+
+    def line(row: Sequence[str]) -> str:
+        parts = [
+            cell.rjust(w) if i in right else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(parts).rstrip()
+
+    return "\n".join([line(names), *map(line, cells)])
+
+
+def _short(value: Any) -> str:
+    text = (
+        value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    )
+    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"

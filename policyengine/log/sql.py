@@ -1,0 +1,65 @@
+"""SQL over logs, with DuckDB: the table is called `log`, its columns are the fields of a record."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from policyengine.log.export import columns
+from policyengine.log.read import lines_of
+from policyengine.log.settings import SQLITE_SUFFIXES
+from policyengine.source.errors import InputError, MissingExtraError
+
+_TYPES = {"integer": "BIGINT", "boolean": "BOOLEAN", "json": "JSON", "string": "VARCHAR"}
+
+
+def query(files: Sequence[Path], text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The columns and rows of a query over log files. Raises `InputError`, `MissingExtraError`."""
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("duckdb", "sql", "`policyengine log sql`") from None
+    database = duckdb.connect()
+    try:
+        with _tables(files) as relations:
+            try:
+                database.execute(f"CREATE VIEW log AS {' UNION ALL BY NAME '.join(relations)}")
+                # The query may read the logs and nothing else: no other file, no network, no extension.
+                database.execute("SET TimeZone = 'UTC'")
+                found = database.execute(text)
+                names = [one[0] for one in found.description or ()]
+                return names, found.fetchall()
+            except duckdb.Error as error:
+                raise InputError(f"SQL: {' '.join(str(error).split())[:300]}") from None
+    finally:
+        database.close()
+
+
+@contextmanager
+def _tables(files: Sequence[Path]) -> Iterator[list[str]]:
+    """How DuckDB reads each kind of file. SQLite goes through a copy: DuckDB would fetch an extension for it."""
+    jsonl = [path for path in files if path.suffix not in (".parquet", *SQLITE_SUFFIXES)]
+    parquet = [path for path in files if path.suffix == ".parquet"]
+    with tempfile.TemporaryDirectory(prefix="policyengine-") as folder:
+        for number, path in enumerate(one for one in files if one.suffix in SQLITE_SUFFIXES):
+            copy = Path(folder) / f"{number}.jsonl"
+            with copy.open("wb") as file:
+                file.writelines(lines_of(path))
+            jsonl.append(copy)
+        relations = []
+        if jsonl:
+            known = ", ".join(f"{name}: '{_TYPES[kind]}'" for name, kind in columns().items())
+            relations.append(
+                f"SELECT * FROM read_json([{_listed(jsonl)}], format='newline_delimited', columns={{{known}}}, "
+                "ignore_errors=true)"
+            )
+        if parquet:
+            relations.append(f"SELECT * FROM read_parquet([{_listed(parquet)}], union_by_name=true)")
+        yield relations
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    return ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
