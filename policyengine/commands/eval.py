@@ -22,14 +22,19 @@ from policyengine.commands.options import bundle_option, print_json
 @click.option("--example", is_flag=True, help="Start from the example input of the policy's schema.")
 @bundle_option
 @click.option("--trace", is_flag=True, help="Every rule that was looked at, and the values it saw.")
+@click.option(
+    "--why-not", "wanted", metavar="FIELD=VALUE",
+    help="Name the nearest change of the input that would give this outcome; `rule=ID` asks for a rule.",
+)  # fmt: skip
 @click.option("--log", metavar="FILE", help="Append the decision record to this JSONL file.")
 @click.option("--log-prompts", is_flag=True, help="Write prompts into the record as they are, not hashed.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 def command(
     policy: str, source: str | None, settings: tuple[str, ...], example: bool, bundle: str | None, trace: bool,
-    log: str | None, log_prompts: bool, form: str,
+    wanted: str | None, log: str | None, log_prompts: bool, form: str,
 ) -> None:  # fmt: skip
     """Decide once by POLICY (its name in the bundle) and show the decision."""
+    from policyengine.commands import why_not_text
     from policyengine.kinds.bundle import load
     from policyengine.kinds.loop import Made
 
@@ -45,6 +50,7 @@ def command(
         recorder = Recorder(loaded, show_prompts=log_prompts)
         with JsonlSink(log) as sink:
             sink.write(recorder.record(Made(chosen, given, decision)))
+    other = _why_not(chosen, given, wanted) if wanted is not None else None
     if form == "json":
         print_json(
             {
@@ -64,10 +70,27 @@ def command(
                     for s in decision.trace
                 ],
                 "derived": decision.derived,
+                **({"why_not": why_not_text.as_json(other)} if other is not None else {}),
             }
         )
     else:
         click.echo(_text(decision))
+        if other is not None:
+            click.echo(f"\n{why_not_text.text(other, str(wanted))}")
+
+
+def _why_not(policy: Any, given: dict[str, Any], wanted: str) -> Any:
+    from policyengine.check.why_not import why_not
+    from policyengine.source.errors import InputError
+
+    name, equals, text = wanted.partition("=")
+    if not equals or not name:
+        raise InputError(f"--why-not {wanted!r}: write FIELD=VALUE, for example decision=fast")
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    return why_not(policy, given, name, value)
 
 
 def _input(schema: Any, source: str | None, settings: tuple[str, ...], example: bool) -> dict[str, Any]:

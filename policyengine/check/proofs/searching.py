@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from policyengine.check.proofs.deciding import Decided
 from policyengine.check.proofs.reading import Read
 from policyengine.check.proofs.results import Example
+from policyengine.check.proofs.shrinking import shrunk
 from policyengine.check.proofs.solver import Term, either, z3
 from policyengine.check.proofs.translate import facts
 from policyengine.check.proofs.witnesses import Reader, shapes, try_texts, typical_texts
@@ -42,6 +43,8 @@ class Search:
         self.policy, self.read, self.made, self.timeout_ms = policy, read, made, timeout_ms
         self._reads = [read, *(other for other, _ in beside)]
         self._made = [made, *(other for _, other in beside)]
+        self.keep: list[str] = []
+        """Texts that are always among those tried."""
         self._solvers: dict[tuple[bool, int, int], Any] = {}
         """One solver per state of what is known about texts: a claim may bring new texts and functions."""
 
@@ -66,25 +69,25 @@ class Search:
         programs = (program for read in self._reads for program in read.programs())
         return any(program.node is not None and _mentions(program.node, kind) for program in programs)
 
-    def find(self, wanted: Term, confirm: Callable[[Mapping[str, Any], Decision], bool]) -> Found:
-        """An input where `wanted` holds and `confirm` agrees on the real decision."""
+    def find(self, wanted: Term, confirm: Callable[[Mapping[str, Any], Decision], bool], small: bool = True) -> Found:
+        """An input where `wanted` holds and `confirm` agrees on the real decision; a `small` one to be shown."""
         if wanted is False:
             return Found(impossible=True)
-        for example in self._tried(wanted, confirm, known_texts=True):
+        for example in self._tried(wanted, confirm, small, known_texts=True):
             return Found(example)
-        _, answer = self._solve(wanted, known_texts=False)
+        _, answer = self.ask(wanted, known_texts=False)
         if answer == z3().unsat:
             return Found(impossible=True)
         if answer != z3().sat:
             return Found(why=f"the solver found no answer within {self.timeout_ms / 1000:g} s")
-        for example in self._tried(wanted, confirm, known_texts=False):
+        for example in self._tried(wanted, confirm, small, known_texts=False):
             return Found(example)
         if not self._unknown:
             return Found(why=_NOT_CONFIRMED)
         return Found(why=f"it depends on {self._unknown}, and no input was found that shows it")
 
-    def _tried(self, wanted: Term, confirm: Callable[..., bool], known_texts: bool) -> Any:
-        solver, answer = self._solve(wanted, known_texts)
+    def _tried(self, wanted: Term, confirm: Callable[..., bool], small: bool, known_texts: bool) -> Iterator[Example]:
+        solver, answer = self.ask(wanted, known_texts)
         unknowns = [shape for read in self._reads for shape in shapes(read)] if self._shapeless else [None]
         for _ in range(_TRIES):
             if answer != z3().sat:
@@ -93,9 +96,8 @@ class Search:
             for input in Reader(self.made.translator.inputs, self.made.texts, model, unknowns).inputs_found():
                 if validate_input(input, self.policy.input_schema):
                     continue
-                decision = self.policy.decide(input, trace=False)
-                if confirm(input, decision):
-                    yield self._example(input, decision)
+                if confirm(input, self.policy.decide(input)):
+                    yield self._example(self._small(input, confirm) if small else input)
                     return
             solver.add(_different(model))
             answer = solver.check()
@@ -105,7 +107,8 @@ class Search:
         fields = self.made.translator.inputs.whole.fields
         return any(value.kind == "unknown" for _, value in fields.values())
 
-    def _solve(self, wanted: Term, known_texts: bool) -> tuple[Any, Any]:
+    def ask(self, wanted: Term, known_texts: bool) -> tuple[Any, Any]:
+        """A solver that was asked for `wanted`, and its answer."""
         state = (known_texts, len(self.made.texts.numbers), len(self.made.texts.predicates))
         solver = self._solvers.get(state)
         if solver is None:
@@ -135,9 +138,18 @@ class Search:
 
     def _typical(self) -> list[str]:
         tried = [text for read in self._reads for text in try_texts(read)]
-        return typical_texts(self.made.texts, [*self.made.texts.numbers, *tried])
+        return list(dict.fromkeys([*self.keep, *typical_texts(self.made.texts, [*self.made.texts.numbers, *tried])]))
 
-    def _example(self, input: Mapping[str, Any], decision: Decision) -> Example:
+    def _small(self, input: Mapping[str, Any], confirm: Callable[..., bool]) -> Mapping[str, Any]:
+        schema = self.policy.input_schema
+
+        def shows(tried: dict[str, Any]) -> bool:
+            return not validate_input(tried, schema) and confirm(tried, self.policy.decide(tried))
+
+        return shrunk(input, shows, next(iter(schema.get("examples", ())), None))
+
+    def _example(self, input: Mapping[str, Any]) -> Example:
+        decision = self.policy.decide(input)
         seen: dict[str, Any] = dict(decision.outcome)
         by = ", ".join(decision.rules) or ("on_error" if decision.errors else "default")
         failed = "; ".join(f"{error.where}: {error.message}" for error in decision.errors)

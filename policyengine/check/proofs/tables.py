@@ -157,7 +157,7 @@ class TableProof:
         unsure: list[str] = []
         why = ""
         for name in made.matched:
-            found = search.find(both(made.reached(name), domain), _by(name))
+            found = search.find(both(made.reached(name), domain), _by(name), small=False)
             if found.impossible:
                 dead.append(name)
             elif found.example is None:

@@ -1,0 +1,1 @@
+"""Diff: what changed between two bundles in words, and what that does to decisions."""

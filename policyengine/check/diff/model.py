@@ -1,0 +1,91 @@
+"""A diff as data, so that text, JSON and Markdown print the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Effect(StrEnum):
+    """What a change of a policy does to its decisions."""
+
+    SAME = "same"
+    """Proven: no input is decided otherwise."""
+    DIFFERENT = "different"
+    """An input is shown on which the decisions differ."""
+    UNDECIDED = "not decided"
+    ADDED = "added"
+    REMOVED = "removed"
+    NONE = "decides nothing"
+    """A document that other policies or commands use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of a document, in words. `what` is added, removed, changed, moved."""
+
+    what: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """An input, and what both sides decide on it."""
+
+    input: Mapping[str, Any]
+    old: Mapping[str, Any]
+    new: Mapping[str, Any]
+    old_rule: str
+    new_rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Windows `low` to `high` in which a threshold differs, and by how much: new less old, in tokens.
+
+    `least` and `most` are the ends of the difference, `at_low` and `at_high` what it is at both ends.
+    """
+
+    low: int
+    high: int
+    least: float
+    most: float
+    at_low: float
+    at_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDiff:
+    """One document on both sides.
+
+    `spans` is for ladders: threshold to where it differs. `why` says why an effect is not decided, `assumes` what a
+    proof rests on.
+    """
+
+    name: str
+    kind: str
+    changes: tuple[Change, ...]
+    effect: Effect
+    witness: Witness | None = None
+    spans: Mapping[str, tuple[Span, ...]] | None = None
+    windows: tuple[int, int] | None = None
+    why: str = ""
+    assumes: tuple[str, ...] = ()
+    old_name: str | None = None
+    """The name on the old side where it is another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Everything between two sides. `policies` holds only documents that changed."""
+
+    old: str
+    new: str
+    policies: tuple[PolicyDiff, ...]
+    bundle: tuple[Change, ...] = ()
+    """Changes of which policy serves."""
+    unchanged: int = 0
+    missing: tuple[str, ...] = ()
+    """What could not be worked out because an extra is not installed."""

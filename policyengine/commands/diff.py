@@ -1,0 +1,82 @@
+"""`policyengine diff`: what differs between two bundles, and what that does."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+
+import click
+
+from policyengine.commands.options import print_json
+
+
+def _share(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
+    if value is None:
+        return None
+    text = value.strip()
+    try:
+        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise click.BadParameter(f"{value!r} is no share; write 5% or 0.05")
+    return found
+
+
+@click.command(
+    epilog="Examples:  policyengine diff main:policies policies   |   policyengine diff --git HEAD~1 policies "
+    "--replay session.jsonl --max-changed 5%",
+)
+@click.argument("old")
+@click.argument("new", required=False)
+@click.option("--git", "revision", metavar="REV", help="Compare the one path given with itself at this revision.")
+@click.option("--replay", "sessions", multiple=True, metavar="SESSION", help="Replay this session; may be given again.")
+@click.option("--window", type=click.IntRange(min=1), metavar="N", help="Window in replays, tokens.")
+@click.option("--max-changed", metavar="SHARE", callback=_share, help="Exit with 1 where more decisions change: 5%.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0.001), default=10.0, metavar="S", show_default=True,
+    help="Longest time for one question to the solver, seconds.",
+)  # fmt: skip
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", help="Output format."
+)
+def command(
+    old: str, new: str | None, revision: str | None, sessions: tuple[str, ...], window: int | None,
+    max_changed: float | None, timeout: float, form: str,
+) -> None:  # fmt: skip
+    """Say what changed from OLD to NEW, in words, and what that does to decisions.
+
+    OLD and NEW are folders or single files, or REV:PATH for a git revision. Exit status: 0 done, 1 more decisions of
+    the replayed sessions changed than --max-changed allows, 2 it could not run.
+    """
+    from policyengine.check.diff.compare import compare
+    from policyengine.check.diff.impact import impact
+    from policyengine.check.diff.sources import at_revision, side
+    from policyengine.check.replay import Options
+    from policyengine.commands import diff_markdown, diff_text
+    from policyengine.commands.diff_json import as_json
+    from policyengine.sessions import read
+
+    if (new is None) == (revision is None):
+        raise click.UsageError("give OLD and NEW, or one path with --git REV")
+    if max_changed is not None and not sessions:
+        raise click.UsageError("--max-changed counts decisions of replayed sessions; give --replay SESSION")
+    with ExitStack() as stack:
+        before = at_revision(revision, old, stack) if revision is not None else side(old, stack)
+        after = side(new if new is not None else old, stack)
+        found = compare(before, after, int(timeout * 1000))
+        replayed = None
+        if sessions:
+            replayed = impact(before.bundle, after.bundle, (read(path) for path in sessions), Options(window=window))
+    if form == "json":
+        print_json(as_json(found, replayed))
+    else:
+        click.echo((diff_text if form == "text" else diff_markdown).text(found, replayed))
+    for why in found.missing:
+        click.echo(f"policyengine: {why}", err=True)
+    if max_changed is not None and replayed is not None and replayed.share > max_changed:
+        click.echo(
+            f"policyengine: {replayed.share:.1%} of the decisions change, more than the {max_changed:.1%} allowed",
+            err=True,
+        )
+        sys.exit(1)

@@ -1,0 +1,89 @@
+"""The Markdown of `policyengine diff`: a pull-request comment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from policyengine.check.diff.impact import Impact
+from policyengine.check.diff.model import Diff, PolicyDiff
+from policyengine.commands import diff_words as words
+from policyengine.commands.options import thousands
+
+LIMIT = 65_000
+"""Characters of a comment that every forge takes."""
+
+_MOST_CHANGES = 60
+_MOST_ROWS = 40
+
+
+def text(diff: Diff, impact: Impact | None) -> str:
+    """Everything that fits; what does not is counted."""
+    head = [f"## Policy diff: `{diff.old}` → `{diff.new}`", ""]
+    head += [f"- {change.text}" for change in diff.bundle]
+    if impact is not None:
+        head += [*_impact(impact), ""]
+    sections = ["\n".join(_policy(one)) for one in diff.policies]
+    end = f"{len(diff.policies)} changed, {diff.unchanged} unchanged."
+    kept = ["\n".join(head)]
+    room = LIMIT - len(kept[0]) - 200
+    for index, section in enumerate(sections):
+        if len(section) > room:
+            kept.append(f"*{len(sections) - index} more changed documents are left out; run the command to see them.*")
+            break
+        kept.append(section)
+        room -= len(section) + 2
+    return "\n\n".join([*kept, end])[: LIMIT - 1]
+
+
+def _policy(one: PolicyDiff) -> Iterator[str]:
+    yield f"### {words.heading(one)}"
+    yield ""
+    yield from (f"- {_safe(change.text)}" for change in one.changes[:_MOST_CHANGES])
+    if len(one.changes) > _MOST_CHANGES:
+        yield f"- and {len(one.changes) - _MOST_CHANGES} more changes"
+    if line := words.effect(one):
+        yield ""
+        yield f"**{line[0].upper()}{line[1:]}.**"
+    if one.spans:
+        yield from ("", "| threshold | windows: tokens, new less old |", "|---|---|")
+        for name, spans in one.spans.items():
+            yield f"| {name} | {'<br>'.join(words.span(span) for span in spans)} |"
+    if one.witness is not None:
+        witness = one.witness
+        yield from ("", "Differs on:", "```json", json.dumps(witness.input, ensure_ascii=False), "```")
+        yield from ("| field | old | new |", "|---|---|---|")
+        for name, before, after in words.differing(witness.old, witness.new):
+            yield f"| {name} | `{_cell(before)}` | `{_cell(after)}` |"
+        yield f"| rule | `{witness.old_rule}` | `{witness.new_rule}` |"
+
+
+def _impact(impact: Impact) -> Iterator[str]:
+    yield ""
+    yield (
+        f"**{impact.share:.1%} of the decisions change**: {thousands(impact.changed)} of {thousands(impact.decisions)} "
+        f"in {thousands(impact.rounds)} rounds of {impact.sessions} recorded sessions."
+    )
+    if impact.groups:
+        yield from ("", "| count | what | old | new | by | first |", "|---:|---|---|---|---|---|")
+        for group in impact.groups[:_MOST_ROWS]:
+            rules = words.by(group.old_rule, group.new_rule).removeprefix("by ")
+            yield f"| {group.count} | {group.what} | {group.old} | {group.new} | {rules} | {_cell(group.first)} |"
+        if len(impact.groups) > _MOST_ROWS:
+            yield f"| | and {len(impact.groups) - _MOST_ROWS} more kinds | | | | |"
+    if impact.compactions:
+        yield from ("", "Compactions:", "")
+        yield from (f"- {words.compaction(one)}" for one in impact.compactions[:_MOST_ROWS])
+        if len(impact.compactions) > _MOST_ROWS:
+            yield f"- and {len(impact.compactions) - _MOST_ROWS} more"
+    yield from ("", "| routing | old | new |", "|---|---|---|")
+    yield from (f"| {name} | {old} | {new} |" for name, old, new in words.routing(impact))
+
+
+def _cell(value: str) -> str:
+    """Text that does not end a cell of a table."""
+    return _safe(value).replace("|", "\\|")
+
+
+def _safe(value: str) -> str:
+    return value.replace("\n", " ").replace("<", "&lt;") if "`" not in value else value.replace("\n", " ")

@@ -1,0 +1,50 @@
+"""What `policyengine eval --why-not` prints."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from policyengine.check.why_not import Answer
+
+_LONGEST = 120
+
+
+def text(answer: Answer, wanted: str) -> str:
+    """The answer for a person."""
+    if answer.already:
+        return f"{wanted} is what is decided"
+    if answer.impossible:
+        return f"no input gives {wanted}: proven"
+    if not answer.found:
+        return f"nothing that gives {wanted} was found: {answer.why}"
+    count = len(answer.found[0].changes)
+    lines = [f"nearest inputs that give {wanted}: {count} field{'s' if count != 1 else ''} changed"]
+    for one in answer.found:
+        width = max(len(path) for path, _, _ in one.changes)
+        lines += [f"  {path:<{width}}  {_short(old)} → {_short(new)}" for path, old, new in one.changes]
+        lines.append(f"      decided by {one.rule}")
+    return "\n".join(lines)
+
+
+def as_json(answer: Answer) -> dict[str, Any]:
+    """The answer as data."""
+    return {
+        "already": answer.already,
+        "impossible": answer.impossible,
+        "why": answer.why,
+        "nearest": [
+            {
+                "changes": [{"path": path, "old": old, "new": new} for path, old, new in one.changes],
+                "rule": one.rule,
+                "input": dict(one.input),
+            }
+            for one in answer.found
+        ],
+    }
+
+
+def _short(value: Any) -> str:
+    shown = json.dumps(value, ensure_ascii=False)
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
