@@ -127,8 +127,9 @@ class _Solved:
         wanted = self._wanted()
         if wanted is False or self.search.ask(wanted, known_texts=False)[1] == z3().unsat:
             return Answer(impossible=True)
-        for self.goal in (self.goal, replace(self.goal, errors=True)):
-            sound = True if self.goal.errors else no(self.made.error)
+        for goal in (self.goal, replace(self.goal, errors=True)):
+            self.goal = goal
+            sound = True if goal.errors else no(self.made.error)
             for count in range(1, len(self.changed) + 1):
                 found = list(itertools.islice(self._with(both(wanted, sound), count), MOST_ANSWERS))
                 if found:
