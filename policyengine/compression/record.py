@@ -22,11 +22,16 @@ def shown(layout: Layout, entries: Iterable[Entry]) -> str:
 
 
 def text_of(entry: Entry) -> str:
-    """All words of an entry: of a call its arguments."""
-    if entry.call is not None:
-        arguments = entry.call.arguments
-        return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return entry.text or ""
+    """All words of an entry: of a call its arguments, each under its name, texts as they are."""
+    if entry.call is None:
+        return entry.text or ""
+    arguments = entry.call.arguments
+    if isinstance(arguments, str):
+        return arguments
+    return "\n".join(
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in arguments.items()
+    )
 
 
 def _role(entry: Entry) -> str:
