@@ -28,7 +28,7 @@ class DerivedValues(Mapping[str, Any]):
         if name not in self.known:
             program = self.programs[name]
             try:
-                self.known[name] = program.evaluate(self.input, self)
+                self.known[name] = program.evaluate(self.input, _Above(self, name))
             except CelError as error:
                 self.known[name] = CelError(f"derived {name}: {error}")
         return self.known[name]
@@ -45,6 +45,28 @@ class DerivedValues(Mapping[str, Any]):
     def shown(self) -> dict[str, Any]:
         """The values that were needed; for one that failed, its error's text."""
         return {name: str(value) if isinstance(value, CelError) else value for name, value in self.known.items()}
+
+
+class _Above(Mapping[str, Any]):
+    """The derived values above one: all that it sees. Its own name, in its expression, still means the input."""
+
+    def __init__(self, derived: DerivedValues, name: str) -> None:
+        self.derived = derived
+        self.names = frozenset(list(derived.programs)[: list(derived.programs).index(name)])
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.names:
+            raise KeyError(name)
+        return self.derived[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
 
 
 class _Run:

@@ -8,13 +8,14 @@ proofs of `policyengine verify` miss none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from policyengine.cel import CelError, compile_expression
 from policyengine.kinds.policy import Policy
+from policyengine.rules.exact import DerivedValues
 from policyengine.rules.programs import Programs
 
 # Where a ladder states no windows: from one token to ten times the largest window on the market.
@@ -71,7 +72,7 @@ class Curve:
 
     def _value(self, text: str, window: int) -> Any:
         """The value of an expression over the ladder at a window; None where it has none."""
-        values = _Derived(self.programs, {"window": window, "tokens": 0})
+        values = DerivedValues(self.programs.derived, {"window": window, "tokens": 0})
         try:
             return compile_expression(text, self.programs.environment).evaluate(values.input, values)
         except CelError:
@@ -79,7 +80,7 @@ class Curve:
 
     def exact(self, window: int) -> dict[str, Any]:
         """The thresholds before they are rounded to whole tokens."""
-        values = _Derived(self.programs, {"window": window, "tokens": 0})
+        values = DerivedValues(self.programs.derived, {"window": window, "tokens": 0})
         return {tier: values.get(tier) for tier in _TIERS}
 
     def where(self, test: Test) -> Iterator[tuple[Point, Point]]:
@@ -124,30 +125,6 @@ class Curve:
             if high - low > 1 and not _straight(one, self.at(middle), two):
                 stack += [(low, middle), (middle, high)]
         return [found[window] for window in sorted(found)]
-
-
-class _Derived(Mapping[str, Any]):
-    """The derived values of a ladder at one window, worked out when asked for: cheaper than a compiled trace."""
-
-    def __init__(self, programs: Programs, input: Mapping[str, Any]) -> None:
-        self.programs = programs
-        self.input = input
-        self._known: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._known:
-            program = self.programs.derived[name]
-            try:
-                self._known[name] = program.evaluate(self.input, self)
-            except CelError as error:
-                self._known[name] = error
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.programs.derived)
-
-    def __len__(self) -> int:
-        return len(self.programs.derived)
 
 
 def _straight(one: Point | None, middle: Point | None, two: Point | None) -> bool:
