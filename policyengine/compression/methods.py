@@ -14,7 +14,7 @@ from policyengine.compression.method import Answer, Ask, Attempt, Job, Product, 
 from policyengine.compression.record import shown
 from policyengine.compression.render import render, render_any
 from policyengine.compression.sections import Layout
-from policyengine.compression.summary import Item, Method, Note, Sections, Standing, fit, identity_of, size
+from policyengine.compression.summary import Item, Method, Note, Sections, Standing, fit, identity_of, one_line, size
 
 
 def extractive(job: Job) -> Steps:
@@ -108,6 +108,32 @@ def _anchored_prompt(job: Job) -> str:
     )
 
 
+def _adopted(job: Job) -> Sections:
+    """Items in place of a summary that was no list of items: the lines under the headings of a rewritten one.
+
+    Where they do not say what the person asked for, the task does.
+    """
+    layout, standing = job.layout, job.standing
+    if standing.method not in ("regenerative", "opaque"):
+        return {}
+    lines = _under_headings(layout, standing.prose) if standing.method == "regenerative" else {}
+    found: dict[str, tuple[Item, ...]] = {}
+    for section in layout.sections:
+        found[section.id] = _lines_as_items(layout, lines.get(section.id, ()), standing.cycle)
+        if section.extract == "requests" and not found[section.id]:
+            found[section.id] = _lines_as_items(layout, [job.task], standing.cycle)
+    return found
+
+
+def _lines_as_items(layout: Layout, lines: Sequence[str], cycle: int) -> tuple[Item, ...]:
+    items: dict[str, Item] = {}
+    for line in lines:
+        text = fit(one_line(line).lstrip("-*• "), layout.limits["item_bytes"], layout.texts["cut"])
+        if text and text != layout.texts["unfilled"]:
+            items.setdefault(identity_of(text), Item(identity_of(text), "", (Note(text, cycle, cycle, 0),)))
+    return tuple(items.values())
+
+
 def _under_headings(layout: Layout, text: str) -> dict[str, list[str]]:
     """The lines that hold something, by the section under whose heading they stand."""
     titles = {f"## {section.title}".casefold(): section.id for section in layout.sections}
@@ -171,7 +197,9 @@ def _check_filled(product: Product, rejected: Sequence[Rejected]) -> None:
 def _merged(
     job: Job, new: Sections, method: Method, rejected: tuple[Rejected, ...], attempts: tuple[Attempt, ...]
 ) -> Product:
-    sections, dropped = merge(job.layout, job.standing.sections, new)
+    sections, dropped = merge(job.layout, job.standing.sections or _adopted(job), new)
+    if job.standing.method == "opaque" and job.standing.prose:
+        dropped.append(Dropped("opaque", "", job.standing.prose, job.standing.cycle, replaced=True))
     counts = dict(job.standing.dropped)
     for lost in dropped:
         if not lost.replaced:
