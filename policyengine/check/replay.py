@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from policyengine.check.quantiles import quantile
+from policyengine.compression.compressor import Compressor
+from policyengine.compression.refetch import Refetch, refetches
 from policyengine.kinds.loop import (
     AfterBatch,
     Batch,
@@ -84,6 +86,8 @@ class SessionReplay:
 
     session: Session
     rounds: list[RoundReplay] = field(default_factory=list)
+    refetches: list[Refetch] = field(default_factory=list)
+    """What was read again after each recorded compaction."""
 
     @property
     def compactions(self) -> list[RoundReplay]:
@@ -95,7 +99,13 @@ def replay(session: Session, loop: Loop, options: Options) -> SessionReplay:
     """Every round of a session under the policies of `loop`."""
     result = SessionReplay(session)
     result.rounds.extend(rounds(session, loop, options))
+    result.refetches.extend(refetched(session, loop))
     return result
+
+
+def refetched(session: Session, loop: Loop) -> list[Refetch]:
+    """What was read again after each recorded compaction of a session."""
+    return refetches(session, Compressor(loop)) if session.recorded_compactions else []
 
 
 def rounds(session: Session, loop: Loop, options: Options) -> Iterator[RoundReplay]:
@@ -363,6 +373,19 @@ def directive_totals(replays: Iterable[SessionReplay]) -> dict[str, int]:
         "batches": len(answered),
         "skippable": len(skippable),
         "skippable_followed_by_tool_call": sum(1 for row in skippable if row.round.calls),
+    }
+
+
+def refetch_totals(replays: Iterable[SessionReplay]) -> dict[str, float | int | None]:
+    """Files read or changed before recorded compactions, and what was read of them again after (tokens, estimated)."""
+    found = [item for one in replays for item in one.refetches]
+    known, files = sum(item.known for item in found), sum(len(item.files) for item in found)
+    return {
+        "compactions": len(found),
+        "known_files": known,
+        "refetched_files": files,
+        "rate": files / known if known else None,
+        "tokens": sum(item.tokens for item in found),
     }
 
 

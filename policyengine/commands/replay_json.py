@@ -11,8 +11,10 @@ from policyengine.check.replay import (
     cache_totals,
     directive_totals,
     estimate_totals,
+    refetch_totals,
     routing_totals,
 )
+from policyengine.compression.refetch import Refetch
 
 
 def as_json(replays: Sequence[SessionReplay]) -> dict[str, Any]:
@@ -21,6 +23,7 @@ def as_json(replays: Sequence[SessionReplay]) -> dict[str, Any]:
         "sessions": [session_json(one) for one in replays],
         "routing": routing_totals(replays),
         "directives": directive_totals(replays),
+        "refetch": refetch_totals(replays),
     }
 
 
@@ -50,11 +53,42 @@ def session_json(one: SessionReplay) -> dict[str, Any]:
             {"round": item.round, "trigger": item.trigger, "tokens": item.tokens}
             for item in session.recorded_compactions
         ],
+        "refetch": [refetch_json(item) for item in one.refetches],
         "estimate": estimate_totals(one),
         "cache": cache_totals(one),
         "skipped_lines": sum(session.skipped.values()),
         "skipped": dict(session.skipped),
         "noted": dict(session.noted),
+    }
+
+
+def refetch_json(item: Refetch) -> dict[str, Any]:
+    """What was read again after one recorded compaction. Tokens are estimated."""
+    return {
+        "round": item.round,
+        "known_files": item.known,
+        "reads_after": item.reads_after,
+        "refetched_files": len(item.files),
+        "rate": item.rate,
+        "share_of_reads": item.share,
+        "repeat_share_before": item.repeat_share,
+        "changed_before": item.changed,
+        "edited_after": item.edited,
+        "named_in_summary": item.named,
+        "tokens": item.tokens,
+        "tool_output_tokens_after": item.output_tokens,
+        "rounds_after": item.rounds,
+        "estimates": [
+            {
+                "way": row.way,
+                "named": row.named,
+                "in_kept": row.in_kept,
+                "fetch_tokens": row.fetch_tokens,
+                "search_tokens": row.search_tokens,
+                "carried_tokens": row.carried,
+            }
+            for row in item.estimates
+        ],
     }
 
 

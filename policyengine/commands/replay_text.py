@@ -19,6 +19,7 @@ from policyengine.check.replay import (
     routing_totals,
 )
 from policyengine.commands.options import thousands
+from policyengine.compression.refetch import Refetch
 
 _WIDE = 160
 """Columns where stdout is no terminal: wide enough for every row."""
@@ -123,12 +124,21 @@ def _session_totals(one: SessionReplay) -> list[str]:
         )
     if cache["p50"] is not None:
         lines.append(f"cache hit rate of a round: p50 {cache['p50']:.1%}, p90 {cache['p90']:.1%}")
+    lines += [_refetched(item) for item in one.refetches]
     if session.skipped:
         shown = ", ".join(f"{name} {count}" for name, count in session.skipped.items())
         lines.append(f"skipped {sum(session.skipped.values())} of {session.lines} lines: {shown}")
     if session.noted:
         lines.append("noted: " + ", ".join(f"{name} {count}" for name, count in session.noted.items()))
     return lines
+
+
+def _refetched(item: Refetch) -> str:
+    rate = f"{item.rate:.1%}" if item.rate is not None else "–"
+    return (
+        f"read again after the compaction before round {item.round}: {len(item.files)} of {item.known} known files"
+        f" ({rate}), {thousands(item.tokens)} tokens; {item.edited} of them were edited next"
+    )
 
 
 def _totals(replays: Sequence[SessionReplay]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from policyengine.compression.building import Indexer, word_list
 from policyengine.compression.cut import Cut, Keep, cut
@@ -14,6 +15,7 @@ from policyengine.compression.methods import METHODS
 from policyengine.compression.sections import Layout, layout
 from policyengine.compression.summary import Standing
 from policyengine.kinds.loop import Loop, Made, Sizes
+from policyengine.kinds.policy import Policy
 from policyengine.sessions.model import Session
 
 _NOTHING = Keep(0, 0, 0.0)
@@ -54,8 +56,17 @@ class Compressor:
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
         self.indexer = Indexer(loop)
-        self.policy = loop.bundle.serving("CompressionMethod")
         self.cause_words = tuple(word for word in word_list(loop, "debugging")) + tuple(word_list(loop, "decision"))
+
+    @property
+    def can_plan(self) -> bool:
+        """Whether the bundle has the policies that a compaction is planned by; the index needs none of them."""
+        return bool(self.loop.bundle.of_kind("CompressionMethod") and self.loop.bundle.of_kind("SummarySections"))
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The CompressionMethod policy. Raises InputError where the bundle has none."""
+        return self.loop.bundle.serving("CompressionMethod")
 
     def plan(
         self,

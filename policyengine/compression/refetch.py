@@ -160,6 +160,8 @@ class _Counting:
     def _ways(self, recorded: str) -> Iterator[tuple[str, str, Sequence[Entry]]]:
         """Each way of compacting that needs no model: its name, its summary, and what it keeps."""
         yield "recorded", recorded, ()
+        if not self.compressor.can_plan:
+            return
         at = self.compaction.round
         history, index = entries(self.session, at), self.compressor.indexer.of(self.session, at)
         for way, wish in (
