@@ -29,20 +29,36 @@ _LONG_BYTES = 1_000_000
     help="The person's routing setting.",
 )  # fmt: skip
 @bundle_option
+@click.option("--max-changed", metavar="N|N%", help="Decision logs: exit status 1 where more decisions change.")
+@click.option(
+    "--engine", type=click.Choice(["local", "ray"]), default="local", help="Decision logs: all cores, or Ray."
+)
+@click.option("--output", metavar="DIR", help="Decision logs: write every decision here, as Parquet.")
 @click.option("--round", "number", type=click.IntRange(min=1), metavar="K", help="Everything about one round.")
 @click.option("--log", metavar="FILE", help="Append a decision record for each decision to this JSONL file.")
 @click.option("--log-prompts", is_flag=True, help="Write prompts into the records as they are, not hashed.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text", help="Output format.")
 def command(
     sessions: tuple[str, ...], window: int | None, fast_window: int | None, ladder: str | None, strategy: str,
-    bundle: str | None, number: int | None, log: str | None, log_prompts: bool, form: str,
+    bundle: str | None, max_changed: str | None, engine: str, output: str | None, number: int | None, log: str | None,
+    log_prompts: bool, form: str,
 ) -> None:  # fmt: skip
     """Replay recorded sessions: tier, compaction, tip, routing, directive and breaker of every round.
 
     Reads Claude Code, Codex and qwen-code transcripts, and OpenAI, Anthropic and Gemini message lists; the format is
     told from the content. Nothing is sent anywhere.
+
+    Also takes decision logs (JSONL, Parquet, SQLite): decides every recorded input again by the bundle and says how
+    the outcomes moved.
     """
-    from policyengine.check.replay import Options, SessionReplay, rounds
+    from policyengine.commands import redecide
+
+    if redecide.are_logs(sessions):
+        redecide.run(sessions, bundle, max_changed, engine, output, form)
+        return
+    if max_changed is not None or engine != "local" or output is not None:
+        raise click.UsageError("--max-changed, --engine and --output are for decision logs; these are sessions")
+    from policyengine.check.replay import Options, SessionReplay, refetched, rounds
     from policyengine.commands import replay_text
     from policyengine.commands.replay_json import as_json, round_json
     from policyengine.kinds.bundle import load
@@ -67,6 +83,7 @@ def command(
                 record(row, session)
                 if form == "jsonl" and number is None:
                     print_jsonl({"path": session.path, **round_json(row)})
+            one.refetches.extend(refetched(session, loop))
             if number is not None and number > len(one.rounds):
                 raise InputError(f"{path}: there is no round {number}; the session has {len(one.rounds)}")
             replays.append(one)

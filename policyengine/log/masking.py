@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -25,6 +26,9 @@ HASH_DIGITS = 32
 
 DROPPED = object()
 """Stands for a field that the policy leaves out."""
+
+_QUOTED = re.compile(r"""(["'])([^"'\\]*)\1""")
+"""A text that stands in an expression."""
 
 _Plan = Callable[[Any, set[str]], Any]
 
@@ -99,6 +103,9 @@ class Masking:
             known.update(*(one.computed for one in outcomes))
             for value in (*(one.literals for one in outcomes), table.on_error, table.constants):
                 known.update(_strings(value))
+            expressions = [*table.outputs.values(), *table.derived.values()]
+            for one in (*expressions, *(each for outcome in outcomes for each in outcome.computed.values())):
+                known.update(text for _, text in _QUOTED.findall(one.text))
             self._own[policy.name] = frozenset(known)
         return self._own[policy.name]
 

@@ -96,17 +96,31 @@ def _sqlite(path: Path) -> Iterator[bytes]:
         raise InputError(f"{path}: is no log: {error}") from None
 
 
+def row_groups(path: Path) -> int:
+    """How many row groups a Parquet file has. Raises `InputError`, `MissingExtraError`."""
+    count: int = _opened(path).num_row_groups
+    return count
+
+
+def row_group(path: Path, number: int) -> Iterator[dict[str, Any]]:
+    """The records of one row group of a Parquet file."""
+    from policyengine.log.export import from_columns
+
+    for batch in _opened(path).iter_batches(row_groups=[number]):
+        yield from map(from_columns, batch.to_pylist())
+
+
 def _parquet(path: Path) -> Iterator[dict[str, Any]]:
+    for number in range(row_groups(path)):
+        yield from row_group(path, number)
+
+
+def _opened(path: Path) -> Any:
     try:
         import pyarrow.parquet as parquet
     except ImportError:
         raise MissingExtraError("pyarrow", "parquet", "reading Parquet") from None
-    from policyengine.log.export import from_columns
-
     try:
-        file = parquet.ParquetFile(path)
+        return parquet.ParquetFile(path)
     except Exception as error:
         raise InputError(f"{path}: is no Parquet file: {str(error).splitlines()[0]}") from None
-    for batch in file.iter_batches():
-        for row in batch.to_pylist():
-            yield from_columns(row)

@@ -1,0 +1,115 @@
+"""The part of `policyengine replay` that takes decision logs: recorded inputs, decided again by a bundle."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from policyengine.commands.options import print_json, print_jsonl, thousands
+from policyengine.log.redecide.moves import Example, Moves
+from policyengine.source.errors import InputError
+
+_MARK = b'"schema":"policyengine.record/'
+_BINARY = (".parquet", ".sqlite", ".sqlite3", ".db")
+
+
+def are_logs(paths: Sequence[str]) -> bool:
+    """Whether these are decision logs, not sessions. Raises `InputError` where some are and some are not."""
+    found = [_is_log(Path(path)) for path in paths]
+    if any(found) and not all(found):
+        raise InputError(f"{paths[found.index(False)]}: is a session, others are decision logs; replay them apart")
+    return all(found)
+
+
+def _is_log(path: Path) -> bool:
+    if path.suffix in _BINARY:
+        return path.exists()
+    try:
+        if path.is_dir():
+            return any(_is_log(one) for one in path.iterdir() if one.is_file())
+        with path.open("rb") as file:
+            return _MARK in file.read(4096).replace(b'": "', b'":"')
+    except OSError:
+        return False
+
+
+def run(
+    paths: Sequence[str], bundle: str | None, max_changed: str | None, engine: str, output: str | None, form: str
+) -> None:  # fmt: skip
+    """Decide again and print how outcomes moved. Exit status 1 where more changed than allowed."""
+    from policyengine.log.read import log_files
+    from policyengine.log.redecide.batch import packed
+    from policyengine.log.redecide.engines import run as redecide
+
+    allowed = _allowed(max_changed)
+    files = log_files(paths)
+    with _progress() as progress:
+        moves = redecide(files, packed(bundle), engine=engine, output=output, progress=progress)
+    if form == "text":
+        click.echo(_text(moves))
+    else:
+        (print_json if form == "json" else print_jsonl)(moves.as_json())
+    if allowed is not None and moves.moved > allowed(moves.decided):
+        click.echo(f"{thousands(moves.moved)} decisions changed; --max-changed {max_changed} allows fewer", err=True)
+        sys.exit(1)
+
+
+def _allowed(text: str | None) -> Callable[[int], float] | None:
+    if text is None:
+        return None
+    try:
+        if text.endswith("%"):
+            share = float(text[:-1]) / 100
+            if not 0 <= share <= 1:
+                raise ValueError
+            return lambda decided: share * decided
+        number = int(text)
+        if number < 0:
+            raise ValueError
+        return lambda _: number
+    except ValueError:
+        raise InputError(f"--max-changed {text!r}: write a count (10) or a share of the decisions (0.5%)") from None
+
+
+def _text(moves: Moves) -> str:
+    share = f" ({moves.moved / moves.decided:.2%})" if moves.decided else ""
+    lines = [
+        f"{thousands(moves.records)} records: {thousands(moves.decided)} decided again, "
+        f"{thousands(moves.moved)} changed{share}"
+    ]
+    for move, number in moves.ordered():
+        lines.append(f"{thousands(number):>9}  {move.policy}: {move.before}  →  {move.after}")
+        lines += [f"           {_example(one)}" for one in moves.examples[move]]
+    for (policy, fields), number in sorted(moves.masked.items()):
+        lines.append(f"{thousands(number):>9}  {policy}: cannot be decided again, {fields} is masked in the log")
+    for policy, number in sorted(moves.no_policy.items()):
+        lines.append(f"{thousands(number):>9}  {policy}: the bundle has no such policy")
+    if moves.unreadable:
+        lines.append(f"{thousands(moves.unreadable):>9}  lines are no records")
+    lines.append(f"digest of the new decisions {moves.digest:064x}")
+    return "\n".join(lines)
+
+
+def _example(one: Example) -> str:
+    time, session, number, seq = one
+    parts = [session, f"round {number}" if number else "", f"record {seq}" if seq else "", time[:19]]
+    return "  ".join(part for part in parts if part)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on stderr, and only on a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("deciding again"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
