@@ -74,7 +74,7 @@ def run(request: Request, progress: Progress | None = None) -> Report:
             # A path that fits what the document says, and not what was carried into a later step.
             findings.append(Finding("test", Severity.ERROR, f"{case.name!r} cannot be run: {error}", case.place))
     tested = sorted({name for case in cases for name in case.policies})
-    names = tested if request.paths and request.bundle is None and not _whole(request, folder) else subjects.names
+    names = subjects.names if _all_count(request, folder) else tested
     report = Report(
         bundle.name,
         bundle.version,
@@ -177,6 +177,15 @@ def _nothing(request: Request, folder: Path) -> Finding:
 def _whole(request: Request, folder: Path) -> bool:
     """Whether the run takes in the whole bundle."""
     return not request.paths or any(path.resolve() == folder.resolve() for path in request.paths)
+
+
+def _all_count(request: Request, folder: Path) -> bool:
+    """Whether rules of policies without a test count: not where a person has picked some tests.
+
+    Tests that are kept apart from their bundle, and are asked for coverage, are all there are.
+    """
+    asked = request.show_coverage or request.min_percent is not None
+    return _whole(request, folder) or (request.bundle is not None and asked)
 
 
 def _min_percent(request: Request, folder: Path) -> float | None:

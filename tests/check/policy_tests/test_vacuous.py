@@ -76,6 +76,13 @@ def test_selected_tests_only_list_what_they_do_not_see(one_case, run):
     assert run("test", one_case, "--coverage").status == 1
 
 
+def test_tests_apart_from_their_bundle_can_be_asked_for_all_of_it(one_case, light, run):
+    assert "meter" not in run("test", one_case, "--bundle", light).out
+    result = run("test", one_case, "--bundle", light, "--coverage")
+    assert result.status == 1
+    assert "no case tests the policy `meter`" in result.out
+
+
 def test_rules_that_were_never_seen_false_are_listed(one_case, light, run):
     result = run("test", one_case, "--coverage", "--min", "0")
     assert "never seen false: go, hurry" in result.out
