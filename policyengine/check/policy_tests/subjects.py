@@ -52,8 +52,8 @@ class Subjects:
         lists = (d for d in bundle.documents if d.data["kind"] == word_lists.NAME)
         return cls(
             [
-                *(Subject(policy.kind, policy.document) for policy in bundle.policies.values()),
                 *(Subject(word_lists.KIND, document) for document in lists),
+                *(Subject(policy.kind, policy.document) for policy in bundle.policies.values()),
             ]
         )
 
