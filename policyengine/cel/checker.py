@@ -62,6 +62,8 @@ class _Checker:
         self.environment = environment
         self.unifier = Unifier()
         self.issues: list[Issue] = []
+        self.matched: set[Node] = set()
+        """The word lists that stand where one may stand."""
 
     def report(
         self, code: str, message: str, offset: int, end: int, hint: str | None = None, error: bool = True
@@ -106,6 +108,13 @@ class _Checker:
             value = self.visit(node.value, scope, guards)
             return self.visit(node.body, {**scope, node.name: value}, guards.without(node.name))
         assert isinstance(node, Words)
+        if node not in self.matched:
+            self.report(
+                "operands",
+                f"a word list can only be looked for: text.mentions(words.{node.name})",
+                node.offset,
+                node.end,
+            )
         if node.name not in self.environment.words:
             hint = nearest(node.name, self.environment.words)
             return self.report("unknown-words", f"unknown word list {node.name!r}", node.offset, node.end, hint)
@@ -220,25 +229,30 @@ class _Checker:
             self.check_enum(node, node.right, [node.left])
         elif node.op == "in" and isinstance(node.right, ListLit):
             self.check_enum(node, node.left, node.right.items)
+        elif node.op == "in":
+            known, values = self.constant(node.right)
+            if known and isinstance(values, (list, tuple)):
+                for value in values:
+                    self.check_never(node, node.left.type, value, node.right)
         return result
 
     def check_enum(self, node: Binary, side: Node, others: Sequence[Node]) -> None:
         """A comparison of an enumerated value with something that it never is."""
-        values = side.type.enum
-        if not values:
-            return
         for other in others:
             known, value = self.constant(other)
-            if known and type(value) is type(values[0]) and value not in values:
-                never = "always" if node.op == "!=" else "never"
-                shown = ", ".join(map(repr, values)) if len(values) <= 12 else f"{len(values)} other values"
-                self.report(
-                    "never-true",
-                    f"this is {never} true: {value!r} is not among {shown}",
-                    other.offset,
-                    other.end,
-                    nearest(str(value), map(str, values)),
-                )
+            if known:
+                self.check_never(node, side.type, value, other)
+
+    def check_never(self, node: Binary, kind: Type, value: Any, other: Node) -> None:
+        values = kind.enum
+        if not values or type(value) is not type(values[0]) or value in values:
+            return
+        never = "always" if node.op == "!=" else "never"
+        shown = ", ".join(map(repr, values)) if len(values) <= 12 else f"{len(values)} other values"
+        hint = nearest(str(value), map(str, values))
+        self.report(
+            "never-true", f"this is {never} true: {value!r} is not among {shown}", other.offset, other.end, hint
+        )
 
     def constant(self, node: Node) -> tuple[bool, Any]:
         if isinstance(node, Literal):
@@ -320,6 +334,8 @@ class _Checker:
     # calls
 
     def call(self, node: Call, scope: Scope, guards: Guards) -> Type:
+        if node.name == "mentions" and len(node.args) == 1:
+            self.matched.add(node.args[0])
         args = [self.visit(arg, scope, guards) for arg in node.children()]
         method = node.target is not None
         functions = self.environment.functions

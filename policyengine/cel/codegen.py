@@ -53,6 +53,7 @@ _COMPARE: dict[str, type[ast.cmpop]] = {
     ">=": ast.GtE,
 }
 _ARITHMETIC: dict[str, type[ast.operator]] = {"+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div}
+_CONSTANT_TIME = frozenset(("size", "dyn", "type"))
 _SCALARS = frozenset(("string", "int", "double", "bool", "bytes", "null"))
 _SIZED = frozenset(("string", "bytes", "list", "map", "dyn", "object"))
 
@@ -130,7 +131,7 @@ class Generator:
         self.code = code
         self.text = ""
         self.observe: str | None = None
-        self.walks = 1
+        self.parts = 1
         for builtin in (type, str, int, float, list, dict, len, any, all):
             code.globals[builtin.__name__] = builtin
 
@@ -142,14 +143,14 @@ class Generator:
         `sure` tells whether its value is needed wherever it is written. One expression may be asked for while
         another is being written (a derived value).
         """
-        before = self.text, self.observe, self.walks
+        before = self.text, self.observe, self.parts
         self.text, self.observe = text, observe
-        self.walks = max(1, sum(isinstance(part, Comprehension) or _scans(part) for part in walk(node)))
+        self.parts = sum(1 for _ in walk(node))
         try:
             place = _Place({}, sure=sure)
             return self._boolean(node, place) if condition else self._value(node, place)
         finally:
-            self.text, self.observe, self.walks = before
+            self.text, self.observe, self.parts = before
 
     def _value(self, node: Node, place: _Place) -> ast.expr:
         if self.observe is None or not is_leaf(node):
@@ -166,6 +167,8 @@ class Generator:
         try:
             return _HANDLERS[type(node)](self, node, place)
         except Unsupported:
+            if place.depth:  # within a walk the interpreter must run the whole of it, on one budget
+                raise
             return self._interpreted(node, place)
 
     def _interpreted(self, node: Node, place: _Place) -> ast.expr:
@@ -288,7 +291,7 @@ class Generator:
         left, right = self._value(node.left, place), self._value(node.right, place)
         one, two = node.left.type, node.right.type
         if op in ("==", "!="):
-            return self._equality(node, left, right)
+            return self._equality(node, left, right, place)
         same = one.kind == two.kind
         if op in _COMPARE:
             # null meets an order only to raise, natively as here
@@ -308,13 +311,17 @@ class Generator:
             return self.code.call(support.small, result, ast.Constant(support.SMALL_RESULT))
         return result
 
-    def _equality(self, node: Binary, left: ast.expr, right: ast.expr) -> ast.expr:
+    def _equality(self, node: Binary, left: ast.expr, right: ast.expr, place: _Place) -> ast.expr:
         one, two, equal = node.left.type, node.right.type, node.op == "=="
         for side, other in ((node.left, right), (node.right, left)):
             if isinstance(side, Literal) and side.value is None:
                 return compare(other, ast.Is() if equal else ast.IsNot(), ast.Constant(None))
         if one.kind == two.kind and one.kind in _SCALARS:
             return compare(left, _COMPARE[node.op](), right)
+        if place.depth and not (one.kind in _SCALARS or two.kind in _SCALARS):
+            if not (_light(one) and _light(two)):
+                raise Unsupported
+            left = self.code.call(support.small, left, ast.Constant(support.SMALL_ARGUMENT))
         return self.code.call(operators.equal if equal else operators.not_equal, left, right)
 
     def _membership(self, node: Binary, place: _Place) -> ast.expr:
@@ -325,6 +332,8 @@ class Generator:
             return compare(item, ast.In(), self.code.constant(frozenset(values)))
         container, whole = self._value(right, place), right.type
         if place.depth:  # a search within a walk is one more walk
+            if kind.kind not in _SCALARS:
+                raise Unsupported
             container = self._limited(container, right, place.depth + 1)
         if exact(whole) and exact(kind) and whole.kind in ("list", "map") and not _unlooked(right):
             inner = whole.params[0]
@@ -346,7 +355,7 @@ class Generator:
         """A container that is walked over, `depth` walks deep, refused where that could take more than the budget."""
         if bound_of(node) is not None or node.type.kind in ("map", "object"):
             return container
-        most = int((RUN_BUDGET / self.walks) ** (1 / depth))
+        most = int((RUN_BUDGET / self.parts) ** (1 / depth))
         return self.code.call(support.bounded, container, ast.Constant(most))
 
     def _logic(self, node: Logic, place: _Place) -> ast.expr:
@@ -384,10 +393,13 @@ class Generator:
         args = [self._value(part, place) for part in parts]
         if place.depth:
             most = ast.Constant(support.SMALL_ARGUMENT)
-            args = [
-                self.code.call(support.small, arg, most) if part.type.kind in _SIZED else arg
-                for arg, part in zip(args, parts, strict=True)
-            ]
+            if node.name not in _CONSTANT_TIME:
+                if not all(_light(part.type) for part in parts):
+                    raise Unsupported
+                args = [
+                    self.code.call(support.small, arg, most) if part.type.kind in _SIZED else arg
+                    for arg, part in zip(args, parts, strict=True)
+                ]
         overload: Overload | None = node.overload
         if overload is not None and all(
             _fits(part.type, param) for part, param in zip(parts, overload.params, strict=True)
@@ -485,8 +497,9 @@ def _dict_of(entries: Mapping[str, ast.expr]) -> ast.expr:
     return ast.Dict([ast.Constant(key) for key in entries], list(entries.values()))
 
 
-def _scans(node: Node) -> bool:
-    return isinstance(node, Binary) and node.op == "in"
+def _light(kind: Type) -> bool:
+    """Whether comparing a value of that type takes no longer than its length tells."""
+    return kind.kind in _SCALARS or kind.kind == "words" or (kind.kind == "list" and kind.params[0].kind in _SCALARS)
 
 
 def _inside(item: Type) -> Type:

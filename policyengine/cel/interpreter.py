@@ -71,6 +71,9 @@ class Interpreter:
 
     def eval(self, node: Node, local: dict[str, Any]) -> Any:
         """One node; `local` holds the variables of comprehensions around it."""
+        self.budget -= 1
+        if self.budget < 0:
+            raise _spent()
         handler = _HANDLERS[type(node)]
         observer = self.observer
         if observer is None or type(node) not in _LEAVES:
@@ -86,11 +89,12 @@ class Interpreter:
         observer(node, value)
         return value
 
-    def spend(self, steps: int = 1) -> None:
-        """Take steps from the budget. Raises CelError when it is used up."""
-        self.budget -= steps
-        if self.budget < 0:
-            raise CelError(f"the expression took more than {RUN_BUDGET} steps")
+    def spend(self, *values: Any) -> None:
+        """Take from the budget what walking over some values costs. Raises CelError when it is used up."""
+        for value in values:
+            self.budget -= operators.weight(value, self.budget)
+            if self.budget < 0:
+                raise _spent()
 
     def _literal(self, node: Literal, _local: dict[str, Any]) -> Any:
         return node.value
@@ -167,8 +171,8 @@ class Interpreter:
     def _binary(self, node: Binary, local: dict[str, Any]) -> Any:
         left = self.eval(node.left, local)
         right = self.eval(node.right, local)
-        if node.op == "in" and isinstance(right, (list, tuple)):
-            self.spend(len(right))
+        if node.op in _WALKING:
+            self.spend(left, right)
         return operators.BINARY[node.op](left, right)
 
     def _logic(self, node: Logic, local: dict[str, Any]) -> bool:
@@ -192,7 +196,17 @@ class Interpreter:
 
     def _call(self, node: Call, local: dict[str, Any]) -> Any:
         args = [self.eval(arg, local) for arg in node.children()]
-        return call(self.environment.functions, node.name, node.target is not None, args)
+        if node.name in _CONSTANT_TIME:
+            return call(self.environment.functions, node.name, node.target is not None, args)
+        self.spend(*args)
+        if node.name in _QUADRATIC:
+            sizes = [operators.weight(arg, self.budget) for arg in args]
+            self.budget -= sizes[0] * sizes[-1]
+            if self.budget < 0:
+                raise _spent()
+        result = call(self.environment.functions, node.name, node.target is not None, args)
+        self.spend(result)
+        return result
 
     def _list_literal(self, node: ListLit, local: dict[str, Any]) -> list[Any]:
         items: list[Any] = []
@@ -244,14 +258,12 @@ class Interpreter:
             key_type = kind.params[0] if kind.kind == "map" else STRING if kind.kind == "object" else DYN
             value_type = kind.params[1] if kind.kind == "map" else DYN
             for key, value in target.items():
-                self.spend()
                 scope = {**local, node.first: conform(key, key_type, "a key of a map")}
                 if node.second:
                     scope[node.second] = conform(value, value_type, "a value of a map")
                 yield scope
         elif isinstance(target, (list, tuple)):
             for at, item in enumerate(target):
-                self.spend()
                 pair = {node.first: at, node.second: item} if node.second else {node.first: item}
                 yield {**local, **pair}
         else:
@@ -312,6 +324,15 @@ class Interpreter:
                 raise CelError(f"a map would have more than {MAX_LIST_ITEMS} entries")
         return operators.make_map(entries)
 
+
+def _spent() -> CelError:
+    return CelError(f"the expression took more than {RUN_BUDGET} steps")
+
+
+_WALKING = frozenset(("==", "!=", "in", "+"))
+"""Operators that walk over their operands."""
+_CONSTANT_TIME = frozenset(("size", "dyn", "type"))
+_QUADRATIC = frozenset(("sets.contains", "sets.equivalent", "sets.intersects", "distinct"))
 
 _COMPREHENSIONS: dict[str, Callable[[Interpreter, Comprehension, Iterable[dict[str, Any]]], Any]] = {
     "all": Interpreter._quantifier,

@@ -14,16 +14,16 @@ MAX_DEPTH = 96
 MAX_NODES = 10_000
 """Parts of one expression."""
 
-MAX_STATIC_COST = 250_000
-"""Worst-case steps of one decision where every list has a declared `maxItems`; more is refused at load."""
+RUN_BUDGET = 500_000
+"""Steps that one evaluation may take: parts of the expression evaluated, and the sizes of what operators walk over."""
 
-RUN_BUDGET = 250_000
-"""Steps that comprehensions may take in one evaluation, whatever was declared."""
+MAX_STATIC_COST = RUN_BUDGET
+"""Worst-case steps of one decision, as far as lists declare `maxItems`; more is refused at load."""
 
 MAX_STRING_CHARS = 4_000_000
 """Length of a string or bytes value that an expression may build."""
 
-MAX_LIST_ITEMS = 250_000
+MAX_LIST_ITEMS = 100_000
 """Length of a list or map that an expression may build."""
 
 MAX_REGEX_CHARS = 4_096

@@ -310,6 +310,27 @@ def make_map(entries: list[tuple[Any, Any]]) -> Mapping[Any, Any]:
     return mixed
 
 
+def weight(value: Any, enough: int) -> int:
+    """Steps that walking over a value takes: its items, all the way down; a text counts by the 64 characters.
+
+    The counting stops once it is past `enough`: one list may hold another many times over.
+    """
+    if type(value) in (str, bytes):
+        return len(value) >> 6
+    if not isinstance(value, (list, tuple, Mapping)):
+        return 0
+    total, stack = 0, [value]
+    while stack and total <= enough:
+        inner = stack.pop()
+        total += len(inner) + 1
+        for item in inner.values() if isinstance(inner, Mapping) else inner:
+            if isinstance(item, (list, tuple, Mapping)):
+                stack.append(item)
+            elif type(item) in (str, bytes):
+                total += len(item) >> 6
+    return total
+
+
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "==": equal,
     "!=": not_equal,

@@ -42,6 +42,7 @@ def _search(pattern: str, max_mem: int) -> Callable[[bytes], Any]:
     except re2.error as error:
         reason = error.args[0] if error.args else "RE2 refuses it"
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        text = text.split(":")[0]  # what follows is the pattern, which may be part of an input
         raise CelError(f"invalid regular expression: {text}") from None
     return search
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
-from policyengine.cel.errors import Issue
+from policyengine.cel.errors import CelError, Issue
+from policyengine.cel.program import on_fresh_stack
 from policyengine.rules.decision import Decision
 from policyengine.rules.exact import decide_exactly
 from policyengine.rules.frozen import frozen
@@ -15,6 +16,8 @@ from policyengine.rules.plain import Decisions, Outcomes, decision_function, out
 from policyengine.rules.programs import Programs, read_programs
 from policyengine.rules.table import Expression, Table
 from policyengine.rules.tracing import traced_function
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class CompiledTable:
@@ -48,18 +51,24 @@ class CompiledTable:
     @cached_property
     def outcome(self) -> Outcomes:
         """`outcome(input)`: what is decided for an input, and nothing else. The fastest way."""
-        return outcome_function(self.table, self._programs, self._scans, lambda input: self._exactly(input).outcome)
+        return self._made(outcome_function, lambda input: self._exactly(input).outcome)
 
     @cached_property
     def _decide(self) -> Decisions:
-        return decision_function(self.table, self._programs, self._scans, self._exactly)
+        return self._made(decision_function, lambda input: self._exactly(input))
 
     @cached_property
     def _trace(self) -> Decisions:
-        return traced_function(self.table, self._programs, self._scans, lambda input: self._exactly(input, True))
+        return self._made(traced_function, lambda input: self._exactly(input, True))
+
+    def _made(self, make: Callable[..., F], exactly: F) -> F:
+        try:
+            return on_fresh_stack(lambda: make(self.table, self._programs, self._scans, exactly))
+        except (CelError, RecursionError, SyntaxError, MemoryError):
+            return exactly  # Python's own compiler has limits; the interpreter needs no compiled code
 
     def _exactly(self, input: Mapping[str, Any], trace: bool = False) -> Decision:
-        return decide_exactly(self.table, self._programs, input, trace)
+        return on_fresh_stack(lambda: decide_exactly(self.table, self._programs, input, trace))
 
     def decide(self, input: Mapping[str, Any], trace: bool = False) -> Decision:
         """What is decided for an input; with `trace` also why, rule by rule."""

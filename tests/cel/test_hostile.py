@@ -1,0 +1,232 @@
+"""Hostile expressions and inputs end in CelError, soon and within bounds."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+import tracemalloc
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from policyengine.cel import CelError, Environment, compile_expression, evaluate
+from tests.cel.generate import INPUTS, SCHEMA, broken_inputs, expressions
+
+LARGE = ["x" * 1000] * 1000
+NUMBERS = list(range(100_000))
+
+REFUSED = {
+    "brackets": "(" * 10_000 + "1" + ")" * 10_000,
+    "lists": "[" * 500 + "]" * 500,
+    "negations": "!" * 500 + "true",
+    "sums": "+".join(["1"] * 500),
+    "fields": "a" + ".b" * 500,
+    "conditionals": "true ? 1 : " * 500 + "1",
+    "calls": "f(" * 500 + ")" * 500,
+    "length": "'" + "a" * 100_000 + "'",
+    "parts": "[" + ",".join("1" * 12_000) + "]",
+    "digits": "9" * 5000,
+    "regex": "'a'.matches('" + "(a{100}){100}" * 50 + "')",
+    "regex text": "'a'.matches('" + "a" * 5000 + "')",
+    "range": "lists.range(1000000000)",
+    "walk": "numbers.all(a, numbers.all(b, a + b >= 0))",
+    "walk of three": "numbers.map(a, numbers.map(b, numbers.map(c, a)))",
+    "membership": "numbers.all(a, a in numbers)",
+    "building": "numbers.map(a, large.map(b, large))",
+    "texts": "numbers.map(a, large[0] + large[1] + large[2])",
+    "ranges": "numbers.map(a, lists.range(100000))",
+    "doubling": "".join(f"cel.bind(v{at + 1}, v{at} + v{at}, " for at in range(40)).join(
+        ["cel.bind(v0, large[0], ", "v40"]
+    )
+    + ")" * 41,
+    "sets": "sets.contains(numbers, numbers)",
+    "distinct": "numbers.map(a, [a]).distinct()",
+    "replace": "large.join('').replace('x', large[0])",
+    "format": "'%.2000f'.format([1.0])",
+    "precision": "'%.99999999999999f'.format([1.0])",
+    "searches": "numbers.filter(a, large.join('').matches('y$'))",
+    "equality": "numbers.filter(a, numbers == numbers).size() == 3",
+    "flatten": "numbers.map(a, large).flatten()",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_soon(name):
+    begun = time.perf_counter()
+    with pytest.raises(CelError):
+        evaluate(REFUSED[name], {"numbers": NUMBERS, "large": LARGE})
+    assert time.perf_counter() - begun < 10  # 1 s or less on an idle machine
+
+
+@pytest.mark.parametrize("name", ["doubling", "replace", "range", "ranges"])
+def test_memory_is_bounded(name):
+    tracemalloc.start()
+    try:
+        with pytest.raises(CelError):
+            evaluate(REFUSED[name], {"numbers": NUMBERS[:1000], "large": LARGE})
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100 << 20
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "text", ["x == x", "fingerprint(x) == ''", "'%s'.format([x]) == ''", "x in [x]", "size(x) > 0"]
+)
+def test_deep_values(text):
+    program = compile_expression(text, Environment.of_schema(SCHEMA))
+    try:
+        program.evaluate({"x": nested(900)})
+    except CelError as error:
+        assert "nested" in str(error)
+
+
+def test_the_recursion_limit_is_neither_needed_nor_changed():
+    before = sys.getrecursionlimit()
+    text = "(" * 90 + "1" + ")" * 90 + " == 1 && " + "!" * 90 + "true"
+
+    def deep(frames):
+        return deep(frames - 1) if frames else evaluate(text, {})
+
+    room = before - len(__import__("inspect").stack()) - 60
+    assert deep(room) is True
+    assert sys.getrecursionlimit() == before
+    assert threading.active_count() < 10
+
+
+SECRET = "sk-hunter2"
+LEAKS = [
+    "s + i",
+    "s.size() > s",
+    "m[s]",
+    "m.missing",
+    "int(s)",
+    "timestamp(s)",
+    "duration(s)",
+    "s.charAt(99)",
+    "s.matches(s + '(')",
+    "unknown == s",
+    "s.substring(99)",
+    "bool(s)",
+    "s.format([s, s])",
+    "i",
+    "li[99]",
+    "[s][i]",
+    "-s",
+    "s ? 1 : 2",
+    "s && true",
+    "calls.all(c, c.kind)",
+    "fingerprint(s).nothing",
+    "s.getHours(s)",
+    "timestamp('2024-01-01T00:00:00Z').getHours(s)",
+]
+
+
+@pytest.mark.parametrize("text", LEAKS)
+def test_errors_never_show_the_input(text):
+    value = {"s": SECRET + "%q", "i": SECRET, "m": {SECRET: 1}, "li": [SECRET], "calls": [{"kind": SECRET}]}
+    for run in (
+        lambda: evaluate(text, value),
+        lambda: compile_expression(text, Environment.of_schema(SCHEMA)).evaluate(value),
+    ):
+        try:
+            run()
+        except CelError as error:
+            assert "hunter2" not in str(error)
+            assert "\n" not in str(error)
+
+
+ALPHABET = st.sampled_from(
+    [
+        *"abcinsx019._-+*/%!<>=&|?:,()[]{}\"'`\\ \n",
+        "true",
+        "null",
+        " in ",
+        "&&",
+        "||",
+        "==",
+        ".map(",
+        ".all(a,",
+        "has(",
+        "r'",
+        "b'",
+        "'''",
+        "0x",
+        "1e",
+        "u",
+        "calls",
+        "li",
+        "dyn(",
+        "size(",
+        "改",
+        "\ud800",
+        "\x00",
+        "cel.bind(",
+        "words.action",
+        ".mentions(",
+    ]
+)
+TEXTS = st.lists(ALPHABET, max_size=25).map("".join)
+QUICK = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+LONG = settings(max_examples=50_000, deadline=None, suppress_health_check=list(HealthCheck))
+ENVIRONMENT = Environment.of_schema(SCHEMA, words={"action": ("fix",)})
+
+
+def only_cel_errors(text, value):
+    program = compile_expression(text, ENVIRONMENT)
+    for issue in program.issues:
+        assert 0 <= issue.offset <= len(text)
+        assert issue.length >= 1
+    try:
+        program.evaluate(value)
+    except CelError:
+        pass
+    program.observe(value)
+    try:
+        evaluate(text, value)
+    except CelError:
+        pass
+
+
+def mutated(pair):
+    text, edits = pair
+    for at, piece in edits:
+        place = at % (len(text) + 1)
+        text = text[:place] + piece + text[place + len(piece) % 3 :]
+    return text
+
+
+MUTANTS = st.tuples(expressions(), st.lists(st.tuples(st.integers(0, 200), ALPHABET), max_size=3)).map(mutated)
+
+
+@QUICK
+@given(st.one_of(TEXTS, MUTANTS), st.one_of(INPUTS, broken_inputs()))
+def test_any_text(text, value):
+    only_cel_errors(text, value)
+
+
+@pytest.mark.soak
+@LONG
+@given(st.one_of(TEXTS, MUTANTS), st.one_of(INPUTS, broken_inputs()))
+def test_any_text_for_long(text, value):
+    only_cel_errors(text, value)
+
+
+@pytest.mark.parametrize(
+    "value", [None, 3, [], "text", {"s": object()}, {1: 2}, {"calls": [None, 3, {"kind": object()}]}]
+)
+def test_inputs_that_are_no_objects(value):
+    program = compile_expression("calls.exists(c, c.kind == s)", ENVIRONMENT)
+    with pytest.raises(CelError):
+        program.evaluate(value)
+    json.dumps(program.observe(value))
