@@ -1,8 +1,8 @@
 """cel-python in a process of its own: the only module that imports it.
 
-Importing it raises the recursion limit, its Environment writes into what it is given, and its parser is one per process,
-so it lives behind a pipe: one JSON line in (`expr`, `bindings`, `container`), one line out (a value as the suite writes
-it, or `{"error": true}`).
+Importing it raises the recursion limit, its Environment writes into what it is given, and its parser is one per
+process, so it lives behind a pipe: one JSON line in (`expr`, `bindings`, `container`), one line out (a value as the
+suite writes it, or `{"error": ...}`).
 """
 
 from __future__ import annotations

@@ -73,6 +73,18 @@ def test_memory_is_bounded(name):
     assert peak < 100 << 20
 
 
+def error_of(run):
+    """The text of the error that something ends in; None when it gives a value."""
+    try:
+        run()
+    except CelError as error:
+        return str(error)
+    return None
+
+
+NESTED = [f"a value is nested too deeply to {what}" for what in ("compare", "fingerprint", "format")]
+
+
 def nested(depth):
     value = []
     for _ in range(depth):
@@ -85,10 +97,7 @@ def nested(depth):
 )
 def test_deep_values(text):
     program = compile_expression(text, Environment.of_schema(SCHEMA))
-    try:
-        program.evaluate({"x": nested(900)})
-    except CelError as error:
-        assert "nested" in str(error)
+    assert error_of(lambda: program.evaluate({"x": nested(900)})) in (None, *NESTED)
 
 
 def test_the_recursion_limit_is_neither_needed_nor_changed():
@@ -139,11 +148,9 @@ def test_errors_never_show_the_input(text):
         lambda: evaluate(text, value),
         lambda: compile_expression(text, Environment.of_schema(SCHEMA)).evaluate(value),
     ):
-        try:
-            run()
-        except CelError as error:
-            assert "hunter2" not in str(error)
-            assert "\n" not in str(error)
+        error = error_of(run) or ""
+        assert "hunter2" not in error
+        assert "\n" not in error
 
 
 ALPHABET = st.sampled_from(
@@ -187,15 +194,9 @@ def only_cel_errors(text, value):
     for issue in program.issues:
         assert 0 <= issue.offset <= len(text)
         assert issue.length >= 1
-    try:
-        program.evaluate(value)
-    except CelError:
-        pass
+    error_of(lambda: program.evaluate(value))
     program.observe(value)
-    try:
-        evaluate(text, value)
-    except CelError:
-        pass
+    error_of(lambda: evaluate(text, value))
 
 
 def mutated(pair):
