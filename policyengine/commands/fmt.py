@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,8 +16,7 @@ from policyengine.source.finding import Finding, Severity
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 where a file would change.")
 @click.option("--diff", is_flag=True, help="Show the changes; alone it writes nothing.")
-@click.pass_context
-def command(ctx: click.Context, paths: tuple[Path, ...], check: bool, diff: bool) -> None:
+def command(paths: tuple[Path, ...], check: bool, diff: bool) -> None:
     """Bring policies into one layout, keeping comments and values.
 
     Without a PATH, ./policies. Exit status: 0 fine, 1 files would change (--check) or cannot be read, 2 fmt could not
@@ -56,7 +56,8 @@ def command(ctx: click.Context, paths: tuple[Path, ...], check: bool, diff: bool
     if not diff and not findings:
         verb = "would change" if check else "changed"
         click.echo(f"{verb} {changed} of {total} file{'s' if total != 1 else ''}")
-    ctx.exit(1 if findings or (check and changed) else 0)
+    if findings or (check and changed):
+        sys.exit(1)
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,9 +22,7 @@ FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also fixes that may change a decision.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change; alone it writes nothing.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A policyengine.toml or pyproject.toml.")
-@click.pass_context
 def command(
-    ctx: click.Context,
     paths: tuple[Path, ...],
     form: str,
     fix: bool,
@@ -55,7 +54,8 @@ def command(
     report = joined(reports)
     if not diff or form != "text":
         _print(report.findings, report.texts, form)
-    ctx.exit(1 if report.failed else 0)
+    if report.failed:
+        sys.exit(1)
 
 
 def _change(target: object, config: object, *, write_it: bool, unsafe: bool, show: bool) -> None:

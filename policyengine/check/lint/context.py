@@ -17,6 +17,7 @@ from policyengine.source.document import Document
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.schema import load_schema, validate
 from policyengine.source.text import UnreadableError, read_text, shown_path
+from policyengine.source.yaml import CODE as YAML
 from policyengine.source.yaml import read_documents
 
 
@@ -37,7 +38,8 @@ class Context:
             self.documents = tuple(d for d in self.bundle.documents if d.data["kind"] != TESTS)
             self.tests = self.bundle.tests
         else:
-            self.documents, self.tests = _without_policies(path)
+            broken = {finding.place.file for finding in self.findings if finding.code == YAML}
+            self.documents, self.tests = _without_policies(path, broken)
         for test in self.tests:
             self.findings += validate(test.data, load_schema("tests"), test)
 
@@ -131,12 +133,12 @@ class Models:
         self.of_name = {name: row for row in self.rows for name in (row["id"], *row.get("aliases", ()))}
 
 
-def _without_policies(path: Path) -> tuple[tuple[Document, ...], tuple[Document, ...]]:
-    """The documents of a folder in which no policy can be used: word lists alone, say."""
+def _without_policies(path: Path, broken: set[str]) -> tuple[tuple[Document, ...], tuple[Document, ...]]:
+    """The documents of a folder in which no policy can be used: word lists alone, say. `broken` files are left out."""
     accepted: list[Document] = []
     tests: list[Document] = []
     for file in files(path):
-        for document in read_documents(file)[0]:
+        for document in read_documents(file)[0] if shown_path(file) not in broken else ():
             data = document.data
             if not document.sound or not isinstance(data, dict):
                 continue
