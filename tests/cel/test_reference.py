@@ -40,6 +40,13 @@ KNOWN = {
         False,
         ERROR,
     ),
+    "contains() on a concatenation": Fault(
+        "The sum of two strings is a string, with all the methods of one.",
+        lambda text, ours, theirs: theirs == ERROR and "+" in text and "contains(" in text,
+        '("a" + "b").contains("a")',
+        True,
+        ERROR,
+    ),
     "text of null": Fault(
         "string() takes bools, numbers, strings, bytes, timestamps and durations: null has no such conversion.",
         lambda text, ours, theirs: ours == ERROR and "string(" in text and bool(re.search(r"\bn\b|null", text)),
