@@ -83,12 +83,11 @@ class _Walk:
         self.found.dropped += dropped
         before = self.chain
         if came_from is not None and (before is None or came_from != before):
-            if before is None and first:
-                if came_from != START:
-                    self.found.notes.append(f"{at[0]}: begins with record {seq}; what came before is in another file")
-                self.seq = seq - 1 - dropped
-            else:
+            if before is not None or not first:
                 self._gap(at, seq, dropped)
+            elif came_from != START:
+                self.found.notes.append(f"{at[0]}: begins with record {seq}; what came before is in another file")
+            self.seq = seq - 1 - dropped
             before = came_from
         if before is None:
             self._problem(at, "gap", f"the log begins with record {seq}, which is not the first of a file")

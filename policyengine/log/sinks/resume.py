@@ -28,8 +28,8 @@ def last_record(fd: int, size: int) -> Last:
         at -= piece
         tail = os.pread(fd, piece, at) + tail
         lines = tail.split(b"\n")
-        # The first piece may have begun in mid-line; the last one is empty, or torn.
-        for line in reversed(lines[0 if at == 0 else 1 : -1]):
+        # The first piece may have begun in mid-line; the last one is empty, or has no newline (and may be whole).
+        for line in reversed(lines[0 if at == 0 else 1 :]):
             record = _record(line)
             if record is not None:
                 return Last(record, torn)
