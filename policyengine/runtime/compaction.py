@@ -77,8 +77,7 @@ class Compactor:
         messages = core.history.messages
         cut = split(messages, self._token_sizes(messages), plan["keep_tokens"], _unanswered(messages))
         if cut == 0:
-            core.say(CompactionEnded(NOTHING, before.forced, tokens, None, core.state.consecutive_failures))
-            return Outcome(NOTHING)
+            return await self._nothing(before, tokens)
         span, kept = messages[:cut], messages[cut:]
         decided = self._cap(before, model, window)
         core.say(CompactionStarted(before.forced, before.tokens, decided["max_output_tokens"]))
@@ -89,12 +88,30 @@ class Compactor:
         role = summary_role(None, kept[0] if kept else None)
         message = Message(role, (Text(text),), summary=True)
         after = self._after(tokens, before.tokens_source, message, kept, summary)
+        result = await self._judge(before, summary, decided["max_output_tokens"], tokens, after)
+        if result == "accepted":
+            self._store(message, kept, tokens, before.forced)
+        failures = core.state.consecutive_failures
+        core.say(CompactionEnded(result, before.forced, tokens, after, failures))
+        return Outcome(result)
+
+    async def _nothing(self, before: BeforeSend, tokens: int) -> Outcome:
+        """There is nothing to summarise: no verdict the first time; again in a row, what is left cannot be cut."""
+        core = self._core
+        result = NOTHING
+        if before.state.compactions_in_a_row > 1:
+            result = await self._judge(before, Summary("stop", "-"), None, tokens, tokens)
+        core.say(CompactionEnded(result, before.forced, tokens, None, core.state.consecutive_failures))
+        return Outcome(result)
+
+    async def _judge(self, before: BeforeSend, summary: Summary, cap: int | None, tokens: int, after: int) -> str:
+        core = self._core
         facts = {
             "stop_reason": summary.stop_reason,
             "summary_bytes": summary.bytes,
             "output_tokens": summary.output_tokens,
             "reasoning_tokens": summary.reasoning_tokens,
-            "max_output_tokens": decided["max_output_tokens"],
+            "max_output_tokens": cap,
             "tokens_before": tokens,
             "tokens_after": after,
             "auto": before.ladder["auto"],
@@ -103,11 +120,7 @@ class Compactor:
         result, core.state = await core.advisor.compacted(
             core.state, forced=before.forced, facts=facts, generation=before.state.generation
         )
-        if result == "accepted":
-            self._store(message, kept, tokens, before.forced)
-        failures = core.state.consecutive_failures
-        core.say(CompactionEnded(result, before.forced, tokens, after, failures))
-        return Outcome(result)
+        return result
 
     def _store(self, message: Message, kept: Sequence[Message], tokens: int, forced: bool) -> None:
         """The one place where a summary takes the history's place. Nothing here waits."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
+from policyengine.kinds.bundle import Bundle, load
 from policyengine.runtime.adapter import Adapter
 from policyengine.runtime.events import Event
 from policyengine.runtime.history import problems
@@ -97,14 +99,39 @@ def tool(name: str = "look", run: Any = None, **more: Any) -> Tool:
     )
 
 
+@lru_cache(maxsize=1)
+def builtin() -> Bundle:
+    return load()
+
+
+@lru_cache(maxsize=64)
+def _changed(constants: str) -> Bundle:
+    bundle = builtin()
+    policies = dict(bundle.policies)
+    for name, values in json.loads(constants).items():
+        policy = policies[name.replace("_", "-")]
+        policies[policy.name] = policy.with_constants(values)
+    return replace(bundle, policies=policies)
+
+
+def changed(**constants: dict[str, Any]) -> Bundle:
+    """The built-in bundle with constants of some policies replaced: policy name with `_` for `-`, constants."""
+    return _changed(json.dumps(constants))
+
+
+def quick(**constants: dict[str, Any]) -> Bundle:
+    """The built-in bundle without waits before a retry."""
+    return changed(**{"retry": {"backoff_ms": [0]}, **constants})
+
+
 def adapter(script: Script | Sequence[Script], **more: Any) -> tuple[Adapter, ListSink]:
     log = more.pop("log", None) or ListSink()
     providers = [script] if isinstance(script, Script) else list(script)
-    return Adapter(more.pop("bundle", None), providers, log=log, **more), log
+    return Adapter(more.pop("bundle", None) or builtin(), providers, log=log, **more), log
 
 
 def session(script: Script, *, log: Any = None, tools: Sequence[Tool] = (), **more: Any) -> Session:
-    made, _ = adapter(script, log=log)
+    made, _ = adapter(script, log=log, bundle=more.pop("bundle", None))
     return made.session(more.pop("primary", "big"), tools=tools, **more)
 
 
