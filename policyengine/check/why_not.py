@@ -179,20 +179,21 @@ def _changed(symbol: Symbol, value: Any, path: Path, made: Decided) -> Iterator[
             elif there is not True:
                 yield (*path, name), there
     elif symbol.kind != "unknown":
-        yield path, no(_is(symbol, value, made))
+        yield path, no(same_as(symbol, value, made))
 
 
-def _is(symbol: Symbol, value: Any, made: Decided) -> Term:
+def same_as(symbol: Symbol, value: Any, made: Decided) -> Term:
+    """When a symbol of the input is a given value; a part that the solver knows nothing about always may be."""
     if value is None:
         return symbol.null
     if symbol.kind == "object":
         parts = []
         for name, (there, inner) in symbol.fields.items():
-            parts.append(both(there, _is(inner, value[name], made)) if name in value else no(there))
+            parts.append(both(there, same_as(inner, value[name], made)) if name in value else no(there))
         return both(no(symbol.null), *parts)
     if symbol.kind == "list":
         items = [
-            both(there, _is(item, value[index], made)) if index < len(value) else no(there)
+            both(there, same_as(item, value[index], made)) if index < len(value) else no(there)
             for index, (there, item) in enumerate(symbol.items)
         ]
         return both(no(symbol.null), symbol.size == len(value), *items)

@@ -29,11 +29,11 @@ class Inputs:
         self.texts, self.slots = texts, max(slots, 1)
         self.constraints: list[Term] = []
         self.free_texts: list[Term] = []
-        self.uses_doubles = False
+        self._root = schema
         self.whole = self._declared(environment.input or Type("object", fields={}), schema, "input")
 
     def _declared(self, type: Type, schema: Any, path: str) -> Symbol:
-        part = schema if isinstance(schema, Mapping) else {}
+        part = followed(schema, self._root)
         null = z3().Bool(f"{path}?null") if type.nullable else False
         if type.kind == "bool":
             return Symbol("bool", z3().Bool(path), null)
@@ -42,7 +42,6 @@ class Inputs:
             self._bounded(term, part, MIN_INT, MAX_INT, type)
             return Symbol("int", term, null)
         if type.kind == "double":
-            self.uses_doubles = True
             term = z3().Real(path)
             self._bounded(term, part, None, None, type)
             return Symbol("double", term, null)
@@ -108,6 +107,20 @@ class Inputs:
             there = True if one.required else z3().Bool(f"{path}.{name}?")
             fields[name] = (there, self._declared(one.type, properties.get(name), f"{path}.{name}"))
         return Symbol("object", null=null, fields=fields)
+
+
+def followed(schema: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a part of a schema says, its references to other parts (`#/$defs/...`) followed."""
+    seen: set[str] = set()
+    while isinstance(schema, Mapping) and "$ref" in schema:
+        reference = schema["$ref"]
+        if not isinstance(reference, str) or not reference.startswith("#/") or reference in seen:
+            return {}
+        seen.add(reference)
+        schema = root
+        for step in reference[2:].split("/"):
+            schema = schema.get(step, {}) if isinstance(schema, Mapping) else {}
+    return schema if isinstance(schema, Mapping) else {}
 
 
 def _value(value: Any, whole: bool) -> Term:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policyengine.cel.syntax import Literal, walk
+from policyengine.check.proofs.inputs import followed
 from policyengine.check.proofs.reading import Read
 from policyengine.check.proofs.shrinking import Path, at, leaves
 from policyengine.check.proofs.witnesses import shapes, try_texts
@@ -65,10 +66,8 @@ def _numbers(read: Read, input: Mapping[str, Any]) -> list[int]:
 
 
 def _described(schema: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-    part: Any = schema
+    part = followed(schema, schema)
     for step in path:
-        part = part.get("items", {}) if isinstance(step, int) else part.get("properties", {}).get(step, {})
-        if not isinstance(part, Mapping):
-            return {}
-    found: Mapping[str, Any] = part
-    return found
+        inner = part.get("items", {}) if isinstance(step, int) else part.get("properties", {}).get(step, {})
+        part = followed(inner, schema)
+    return part
