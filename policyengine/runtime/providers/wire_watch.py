@@ -9,7 +9,7 @@ Attaching needs nothing but the event hooks that every httpx2 client has.
 from __future__ import annotations
 
 import codecs
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -112,25 +112,24 @@ def watched(watch: Watch) -> Iterator[None]:
         _current.reset(token)
 
 
-async def _on_request(request: httpx2.Request) -> None:
-    # A compressed event stream could not be watched, and gains little: events are small and come one by one.
-    request.headers["Accept-Encoding"] = "identity"
-
-
 async def _on_response(response: httpx2.Response) -> None:
     watch = _current.get()
     if watch is not None and not response.has_redirect_location:
         watch.start(response)
 
 
-def http_client(timeout_s: float | None, **settings: Any) -> httpx2.AsyncClient:
+def http_client(timeout_s: float | None) -> httpx2.AsyncClient:
     """An HTTP client whose responses can be watched.
 
     `timeout_s` bounds connecting and each wait for bytes; None leaves all waiting to the caller.
     """
-    return httpx2.AsyncClient(
-        timeout=timeout_s,
-        follow_redirects=True,
-        event_hooks={"request": [_on_request], "response": [_on_response]},
-        **settings,
-    )
+    waits = httpx2.Timeout(timeout_s)
+
+    async def on_request(request: httpx2.Request) -> None:
+        # A compressed event stream could not be watched, and gains little: events are small and come one by one.
+        request.headers["Accept-Encoding"] = "identity"
+        # An SDK may have put a limit of its own here, or taken ours away.
+        request.extensions["timeout"] = waits.as_dict()
+
+    hooks: dict[str, list[Callable[..., Any]]] = {"request": [on_request], "response": [_on_response]}
+    return httpx2.AsyncClient(timeout=waits, follow_redirects=True, event_hooks=hooks)
