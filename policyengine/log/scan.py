@@ -39,7 +39,6 @@ _KIND = b',"kind":"'
 _VERSION = b',"policy_version":"'
 _RULES = b',"rules":['
 _KEY = re.compile(rb'(\w+)","policy":"([a-z0-9-]+)"')
-_LONGEST_SEQ = len('"seq":') + 19
 
 _PARSED: Mapping[str, bytes] = {
     "Ladder": b"",
@@ -162,7 +161,7 @@ def _quickly(lines: list[bytes], tally: Tally) -> bool:
     light: Counter[bytes] = Counter()
     for line, (before, _, key) in zip(lines, parts, strict=True):
         mark = marks[key]
-        if len(before) > _LONGEST_SEQ or (mark is not None and line.find(mark, start) >= 0):
+        if b"," in before or (mark is not None and line.find(mark, start) >= 0):
             heads.append(line[: line.find(_RULES, start)])
             heavy.append(key)
         else:
