@@ -36,7 +36,7 @@ def test_text_shows_the_line_and_a_caret(run, bundle):
         "before anything has failed",
         "  |",
         "5 |   constants: {max_consecutive_failures: 0}",
-        "  |                                        ^",
+        "  |                                         ^",
     ]
 
 
