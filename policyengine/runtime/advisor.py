@@ -71,7 +71,9 @@ class Advisor:
             except Exception as error:
                 return None, error
             after = before.state.breaker_input()
-            return (after if after != joined.breaker_input() else None), before
+            # Also where only a time that lay ahead was set right: it would hold the breaker until then.
+            stored = joined.breaker_input() if shared is None else {name: shared.get(name) for name in after}
+            return (after if after != stored else None), before
 
         decided = await self._store.update(self._key, step)
         if isinstance(decided, Exception):
