@@ -83,7 +83,9 @@ def cut(entries: Sequence[Entry], keep: Keep) -> Cut | None:
     from_turn = next((index for index, entry in enumerate(entries) if entry.turn >= first), 0)
     if keep.turns == 0:
         from_turn = len(entries)
-    total = sum(entry.bytes for entry in entries)
+    # The task stays whatever it weighs: its size is no reason to keep more.
+    task = _task(entries)
+    total = sum(entry.bytes for entry in entries if entry is not task)
     sizes = _sizes_from(entries)
     fitting = [p for p in candidates if p >= from_turn and sizes[p] <= keep.max_share * total]
     point = fitting[0] if fitting else candidates[-1]
@@ -92,12 +94,17 @@ def cut(entries: Sequence[Entry], keep: Keep) -> Cut | None:
 
 def _parts(entries: Sequence[Entry], point: int) -> Cut | None:
     standing = tuple(entry for entry in entries[:point] if entry.summary)
-    task = next((e for e in entries if e.role == "user" and e.kind == "text" and not e.summary), None)
-    pinned = (task,) if task is not None and task in entries[:point] and not _has_older_summary(standing, task) else ()
+    task = _task(entries)
+    inside = task is not None and task in entries[:point] and not _has_older_summary(standing, task)
+    pinned = (task,) if task is not None and inside else ()
     span = tuple(entry for entry in entries[:point] if not entry.summary and entry not in pinned)
     if not span:
         return None
     return Cut(pinned, standing, span, tuple(entries[point:]))
+
+
+def _task(entries: Sequence[Entry]) -> Entry | None:
+    return next((e for e in entries if e.role == "user" and e.kind == "text" and not e.summary), None)
 
 
 def _has_older_summary(standing: Sequence[Entry], task: Entry) -> bool:

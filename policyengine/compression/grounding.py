@@ -18,7 +18,10 @@ from policyengine.compression.sections import Layout, Section
 from policyengine.compression.summary import identity_of
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_LITERAL = re.compile(r"https?://[^\s`'\"<>)]+|`[^`]+`|(?:[\w.@-]*/)+[\w.@-]+|\b\w+(?:\.\w+)+\b|\b\w*[a-z]_\w+\b")
+# Addresses and files have to stand word for word; of code every part does.
+_WHOLE = re.compile(r"https?://[^\s`'\"<>)]+|(?:[\w.@-]*/)+[\w.@-]*\.\w+|/(?:[\w.@-]+/)+[\w.@-]+")
+_CODE = re.compile(r"`[^`]+`|\b\w+(?:\.\w+)+\b|\b\w*[a-z]_\w+\b")
+_NAME = re.compile(r"\w{3,}")
 
 
 class Grounding:
@@ -76,20 +79,25 @@ class Grounding:
 
     def _literals_stand(self, claim: Claim, cited: Sequence[Entry]) -> bool:
         known = "\n".join(text_of(entry) for entry in cited).casefold()
-        for literal in _LITERAL.findall(claim.text):
-            bare = literal.strip("`").strip()
-            if bare.casefold() not in known and self.path_of(bare) is None and bare not in self._index.identifiers:
+        for literal in _WHOLE.findall(claim.text):
+            if literal.casefold() not in known and self.path_of(literal) is None:
+                return False
+        names = {name.casefold() for name in self._index.identifiers}
+        for code in _CODE.findall(claim.text):
+            parts = _NAME.findall(code.casefold())
+            if self.path_of(code.strip("`")) is None and any(p not in known and p not in names for p in parts):
                 return False
         return True
 
     def _share(self, claim: Claim, cited: Sequence[Entry]) -> float:
-        telling = {w for w in _words(claim.text) if len(w) >= self._layout.grounding["word_letters"] or not w.isascii()}
+        least, prefix = self._layout.grounding["word_letters"], self._layout.grounding["prefix_letters"]
+        telling = {word[:prefix] for word in _words(claim.text) if len(word) >= least or not word.isascii()}
         if not telling:
             return 1.0
         known: set[str] = set()
         for entry in cited:
             if entry.number not in self._words:
-                self._words[entry.number] = frozenset(_words(text_of(entry)))
+                self._words[entry.number] = frozenset(word[:prefix] for word in _words(text_of(entry)))
             known |= self._words[entry.number]
         text = "".join(sorted(w for w in known if not w.isascii()))
         return sum(1 for w in telling if w in known or (not w.isascii() and w in text)) / len(telling)
