@@ -43,10 +43,26 @@ class Code:
     def define(self, definition: ast.FunctionDef) -> Callable[..., Any]:
         """Compile a function."""
         module = ast.Module([definition], [])
-        ast.fix_missing_locations(module)
+        _locate(module)
         exec(compile(module, "<policy>", "exec"), self.globals)  # a tree built here, never text
         made: Callable[..., Any] = self.globals[definition.name]
         return made
+
+
+def _locate(root: ast.AST) -> None:
+    """Give every node a line, as `ast.fix_missing_locations` does in twice the time; all the code is one line."""
+    stack: list[ast.AST] = [root]
+    while stack:
+        node = stack.pop()
+        if node._attributes:
+            node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
+            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, ast.AST):
+                stack.append(value)
+            elif isinstance(value, list):
+                stack.extend(value)
 
 
 def name_of(name: str) -> ast.Name:

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from policyengine.cel.types import DYN, NULL, STRING, Type, var
 
+_SCALARS = frozenset(("bool", "int", "uint", "double", "string", "bytes"))
+
 
 class Unifier:
     """Substitutions of type parameters, growing as arguments are matched with parameters."""
@@ -22,6 +24,8 @@ class Unifier:
 
     def instance(self, types: Sequence[Type]) -> list[Type]:
         """The types with their parameters replaced by new ones, the same for all of them."""
+        if all(kind.kind != "var" and not kind.params for kind in types):
+            return list(types)
         names: dict[Type, Type] = {}
         return [self._rename(kind, names) for kind in types]
 
@@ -46,6 +50,9 @@ class Unifier:
 
     def assignable_all(self, actual: Sequence[Type], formal: Sequence[Type]) -> bool:
         """Whether arguments fit parameters; what was learnt is kept only when they do."""
+        for one, two in zip(actual, formal, strict=True):
+            if one.kind != two.kind and one.kind in _SCALARS and two.kind in _SCALARS:
+                return False  # most overloads fall here, before anything has to be remembered
         before = dict(self.known)
         if all(self.assignable(one, two) for one, two in zip(actual, formal, strict=True)):
             return True

@@ -61,6 +61,12 @@ class CompiledTable:
     def _trace(self) -> Decisions:
         return self._made(traced_function, lambda input: self._exactly(input, True))
 
+    def prepare(self, trace: bool = False) -> None:
+        """Compile now what is otherwise compiled when first used; with `trace` the traced path too."""
+        _ = self.outcome, self._decide
+        if trace:
+            _ = self._trace
+
     def _made(self, make: Callable[..., F], exactly: F) -> F:
         try:
             return on_fresh_stack(lambda: make(self.table, self._programs, self._scans, exactly))
