@@ -94,10 +94,9 @@ def memory() -> float:
 def replay() -> None:
     """Decide many recorded inputs and tell how fast, and how memory grew after the first tenth."""
     compiled = compile_table(table())
-    tenth, count, spent, decided = 0.0, 0, 0.0, 0
+    tenth, decided = 0.0, 0
     begun = time.process_time()
-    for decision in compiled.decide_many(rows()):
-        count += 1
+    for count, decision in enumerate(compiled.decide_many(rows()), 1):
         decided += decision.outcome["decision"] == "fast"
         if count == ROWS // 10:
             tenth = memory()
@@ -108,8 +107,9 @@ def replay() -> None:
         pass
     making = time.process_time() - begun
     print(
-        f"\nReplay of {ROWS} inputs: {ROWS / (spent - making):,.0f} decisions/s (goal 60,000), {ROWS / spent:,.0f} with"
-        f" making the inputs; peak memory grew by {grown:.1f} MB after the first tenth; {decided} went to the fast model."
+        f"\nReplay of {ROWS} inputs: {ROWS / (spent - making):,.0f} decisions/s (goal 60,000), {ROWS / spent:,.0f}"
+        f" with making the inputs; peak memory grew by {grown:.1f} MB after the first tenth;"
+        f" {decided} went to the fast model."
     )
 
 

@@ -1,7 +1,7 @@
 """The engines: each makes a function from an input to the id of the rule that decides.
 
-`python -m tests.bench.engines NAME` measures one in a process of its own and prints JSON: cel-python's parser is one per
-process, and no engine should find the other's caches or recursion limit.
+`python -m tests.bench.engines NAME` measures one in a process of its own and prints JSON: cel-python's parser is one
+per process, and no engine should find the other's caches or recursion limit.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from policyengine.cel.functions import matcher
@@ -284,7 +285,7 @@ def main(name: str) -> None:
     found = {}
     for length, prompt in PROMPTS.items():
         input = {**example(), "prompt": prompt}
-        found[length] = {"us": per_call(lambda: decide(input)), "answer": str(decide(input))}
+        found[length] = {"us": per_call(partial(decide, input)), "answer": str(decide(input))}
     print(json.dumps(found))
 
 

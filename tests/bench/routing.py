@@ -101,7 +101,7 @@ def by_hand(policy: Table) -> Decide:
 
 
 def pattern_of(policy: Table, words: str, unicode_classes: bool) -> str:
-    """A word list as one pattern for an engine that has no word lists; without classes such as `\\p{Latin}` by ASCII."""
+    """A word list as one pattern, for engines that have none; with ranges where classes such as `\\p{Latin}` lack."""
     pattern = "(?i)" + matcher(tuple(policy.words[words])).pattern
     return pattern if unicode_classes else pattern.replace(r"\p{Latin}", "A-Za-zÀ-ɏ")
 
