@@ -73,8 +73,10 @@ def run(request: Request, progress: Progress | None = None) -> Report:
         except InputError as error:
             # A path that fits what the document says, and not what was carried into a later step.
             findings.append(Finding("test", Severity.ERROR, f"{case.name!r} cannot be run: {error}", case.place))
-    tested = sorted({name for case in cases for name in case.policies})
-    names = subjects.names if _all_count(request, folder) else tested
+    # A trace may ask other policies on the way; where a person has picked some tests, it is not about those.
+    whole = _all_count(request, folder)
+    tested = sorted({name for case in cases for name in (case.policies if whole else {case.policy})})
+    names = subjects.names if whole else tested
     report = Report(
         bundle.name,
         bundle.version,
