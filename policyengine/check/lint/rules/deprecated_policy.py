@@ -14,7 +14,7 @@ def check(context: Context) -> Iterator[Hit]:
     for policy in context.policies.values():
         reason = policy.document.data["metadata"].get("deprecated")
         serving = context.serving(policy.kind.name)
-        if reason is not None and (serving is policy or policy.kind.name == "Table"):
+        if reason is not None and (serving is policy or policy.kind.several):
             place = policy.document.place(("metadata", "deprecated"))
             yield Hit(place, f"`{policy.name}` is in use and deprecated", reason)
 

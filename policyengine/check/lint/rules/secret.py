@@ -9,22 +9,28 @@ from policyengine.check.lint.context import Context
 from policyengine.check.lint.rule import Hit, Rule
 from policyengine.source.place import Place
 from policyengine.source.secrets import mask, mask_line
+from policyengine.source.text import Lines
 
 _HARMLESS = re.compile(
     r"""^[^:]*:\s+["']?(?:[-+0-9._]+|true|false|null|~|\$\{?\w+\}?|\[.*|\{.*|[|>&*].*)["']?\s*(?:#.*)?$"""
 )
 """A line whose value is a number, a reference to the environment or a collection, whatever its key is called."""
 
-# Most lines hold nothing long enough to be a key and are not called like one; this sorts them out quickly.
-_LIKELY = re.compile(r"[A-Za-z0-9+/_=.~-]{12}|://|BEGIN|(?i:key|secret|pass|credential|authorization|token)")
+# What every key, and every line called like one, has in common. RE2 looks through a whole bundle for it in a
+# millisecond or two; the exact patterns, which take fifty times that, then see the few lines it found.
+_LIKELY = (
+    r"[sprk]k[-_]|AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|AIza|xox|eyJ|BEGIN|://|(?i:bearer) |[A-Za-z0-9+/]{24}"
+    r"|(?i:key|secret|password|passwd|credential|authorization|token)s?[\"']?[ \t]*:"
+)
 
 
 def check(context: Context) -> Iterator[Hit]:
     """Every line of every file, comments too. What was found is not repeated in the message."""
     for file, text in context.texts.items():
-        for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
-            if not _LIKELY.search(line):
-                continue
+        numbers = _likely_lines(text)
+        lines = re.split(r"\r\n|\r|\n", text) if numbers else []
+        for number in numbers:
+            line = lines[number - 1]
             covered = mask(line) if _HARMLESS.match(line) else mask_line(line)
             if covered == line:
                 continue
@@ -32,6 +38,19 @@ def check(context: Context) -> Iterator[Hit]:
             place = Place(file, number, differing[0] + 1, number, differing[-1] + 2)
             message = f"this looks like a key or a password ({differing[-1] - differing[0] + 1} characters)"
             yield Hit(place, message, "take it out of the file, and replace it where it was in use")
+
+
+def _likely_lines(text: str) -> list[int]:
+    """The numbers of the lines that are worth a closer look."""
+    import re2
+
+    data = text.encode()
+    starts = [found.start() for found in re2.finditer(_LIKELY, data)]
+    if not starts:
+        return []
+    lines = Lines(text, "")
+    offsets = starts if len(data) == len(text) else [len(data[:start].decode()) for start in starts]
+    return sorted({lines.position(offset)[0] for offset in offsets})
 
 
 RULE = Rule(
