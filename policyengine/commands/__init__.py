@@ -16,6 +16,7 @@ import click
 from policyengine.source.errors import PolicyEngineError
 
 COMMANDS: Mapping[str, str] = {
+    "run": "A small agent in the terminal, with its decisions beside it.",
     "replay": "Decide every round of recorded sessions.",
     "eval": "One decision, as a dry run.",
     "context": "The ladder's thresholds for a window, and where a count stands.",
@@ -26,6 +27,8 @@ COMMANDS: Mapping[str, str] = {
     "explain": "Show one lint rule: why it is there, a bad and a good example.",
     "verify": "Prove the properties that policies claim, or refute them with an example.",
     "diff": "Say what differs between two bundles, and what that does.",
+    "compress": "Show what a compaction would leave of a session, and how good that is.",
+    "probe": "Ask a summary questions whose answers the session knows.",
     "init": "Write a commented starter bundle with tests.",
     "log": "Decision logs: check, count, show, follow, query, export.",
     "gate": "Ask a gate, checkpoint or rollout stage about a decision log.",
