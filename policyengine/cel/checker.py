@@ -9,6 +9,7 @@ from policyengine.cel import types as t
 from policyengine.cel.environment import TYPE_NAMES, Environment, type_of_constant
 from policyengine.cel.errors import CelError, Issue
 from policyengine.cel.guards import Guards, path_of
+from policyengine.cel.hints import advice, nearest, signature
 from policyengine.cel.library.formatting import complaint
 from policyengine.cel.library.symbols import SIGNATURES, Signature
 from policyengine.cel.regex import pattern_search
@@ -44,17 +45,6 @@ def check(root: Node, environment: Environment) -> list[Issue]:
     for node in walk(root):
         node.type = checker.unifier.resolved(node.type, t.DYN)
     return sorted(checker.issues, key=lambda issue: issue.offset)
-
-
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """A hint naming what the person may have meant."""
-    from difflib import get_close_matches  # only where something is wrong
-
-    known = list(names)
-    close = get_close_matches(name, known, 1, 0.6)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    return f"known: {', '.join(sorted(known))}" if 0 < len(known) <= 8 else None
 
 
 class _Checker:
@@ -218,7 +208,7 @@ class _Checker:
         if result is None:
             shown = " and ".join(self.show(kind) for kind in kinds)
             name = op.strip("_")
-            self.report("operands", f"{name!r} does not take {shown}", offset, offset + len(name), _advice(op, kinds))
+            self.report("operands", f"{name!r} does not take {shown}", offset, offset + len(name), advice(op, kinds))
             return t.BOOL if op in _BOOLEAN else t.ERROR
         return result
 
@@ -352,7 +342,7 @@ class _Checker:
         if result is None:
             shown = ", ".join(self.show(kind) for kind in args[method:])
             on = f"{self.show(args[0])}." if method else ""
-            takes = " or ".join(sorted({_signature(one.name, one.params, method) for one in overloads})[:3])
+            takes = " or ".join(sorted({signature(one.name, one.params, method) for one in overloads})[:3])
             message = f"{node.name!r} does not take {on}({shown})"
             return self.report("operands", message, node.name_offset, end, f"it takes {takes}")
         if len(fitting) == 1:
@@ -435,21 +425,3 @@ class _Checker:
 
 
 _BOOLEAN = frozenset(("==", "!=", "<", "<=", ">", ">=", "in", "!_"))
-
-
-def _advice(op: str, kinds: Sequence[Type]) -> str | None:
-    names = {kind.kind for kind in kinds}
-    if names == {"int", "double"}:
-        return "numbers are not mixed: write 1.0 for a double, or convert with double(x)"
-    if op == "in" and kinds[-1].kind == "string":
-        return "for a part of a string write text.contains(part)"
-    if op == "+" and "string" in names:
-        return "convert with string(x)"
-    if "null" in names and op in ("==", "!="):
-        return "this value is never null"
-    return None
-
-
-def _signature(name: str, params: Sequence[Type], method: bool) -> str:
-    shown = [str(param) if param.kind != "var" else "any" for param in params]
-    return f"{shown[0]}.{name}({', '.join(shown[1:])})" if method else f"{name}({', '.join(shown)})"

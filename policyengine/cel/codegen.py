@@ -14,16 +14,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from policyengine.cel import operators, support
 from policyengine.cel.cost import bound_of
 from policyengine.cel.environment import TYPE_NAMES, Environment
-from policyengine.cel.interpreter import Interpreter, is_leaf
+from policyengine.cel.interpreter import interpret, is_leaf
 from policyengine.cel.library.overloads import Overload
 from policyengine.cel.library.registry import call
 from policyengine.cel.limits import MAX_INT, MIN_INT, RUN_BUDGET
+from policyengine.cel.naming import Names
 from policyengine.cel.pytree import Code, assigned, compare, is_type, name_of
+from policyengine.cel.statics import SCALARS, checker_of, exact, fits, light, unlooked
 from policyengine.cel.syntax import (
     Binary,
     Bind,
@@ -42,7 +44,7 @@ from policyengine.cel.syntax import (
     Words,
     walk,
 )
-from policyengine.cel.types import DYN, Type
+from policyengine.cel.types import Type
 
 _COMPARE: dict[str, type[ast.cmpop]] = {
     "==": ast.Eq,
@@ -54,49 +56,11 @@ _COMPARE: dict[str, type[ast.cmpop]] = {
 }
 _ARITHMETIC: dict[str, type[ast.operator]] = {"+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div}
 _CONSTANT_TIME = frozenset(("size", "dyn", "type"))
-_SCALARS = frozenset(("string", "int", "double", "bool", "bytes", "null"))
 _SIZED = frozenset(("string", "bytes", "list", "map", "dyn", "object"))
 
 
 class Unsupported(Exception):
     """There is no compiled form of this; the interpreter has to run it."""
-
-
-class Names(Protocol):
-    """Where compiled code finds what is not its own: the input, derived values, shared scans of a text.
-
-    `sure` tells that the place is reached whenever the expression is, so that the value may as well be worked out
-    before; `nested` that it stands in a scope of its own, where it must have been.
-    """
-
-    def variable(self, name: str, sure: bool, nested: bool) -> ast.expr:
-        """The value of a variable, already of its declared type. It raises when the input lacks it."""
-        ...
-
-    def derived(self) -> frozenset[str]:
-        """The variables that are not part of the input."""
-        ...
-
-    def present(self, name: str) -> ast.expr:
-        """Whether the input has a property."""
-        ...
-
-    def whole(self) -> ast.expr:
-        """The whole input."""
-        ...
-
-    def mentions(self, variable: str, words: str, sure: bool, nested: bool) -> ast.expr | None:
-        """Whether a string variable mentions a word list, if scans of that variable are shared."""
-        ...
-
-    def matches(self, variable: str, pattern: str, sure: bool, nested: bool) -> ast.expr | None:
-        """Whether a string variable matches a known pattern, if scans of that variable are shared."""
-        ...
-
-
-def exact(kind: Type) -> bool:
-    """Whether a value of that static type is certainly of that Python type."""
-    return kind.kind not in ("dyn", "var", "error", "abstract", "type", "uint") and not kind.nullable
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +158,7 @@ class Generator:
 
     def _guard(self, value: ast.expr, kind: Type, place: _Place) -> ast.expr:
         """The value, looked at: it raises unless it is of the type."""
-        check = self.checker(kind)
+        check = checker_of(kind)
         if check is None:
             return value
         if not place.walrus or kind.nullable or kind.kind not in ("string", "bool"):
@@ -207,15 +171,6 @@ class Generator:
         else:
             test = is_type(assigned(temp, value), "str")
         return ast.IfExp(test, name_of(temp), self.code.call(support.unusual))
-
-    def checker(self, kind: Type) -> Callable[[Any], Any] | None:
-        """A function that looks at a value of a declared type, or None where any value will do."""
-        check = _CHECKS.get(kind.kind)
-        if kind.kind == "list":
-            check = support.list_checker(self.checker(_inside(kind.params[0])), kind.max_items)
-        if check is None:
-            return None
-        return support.or_null(check) if kind.nullable else check
 
     # leaves
 
@@ -253,7 +208,7 @@ class Generator:
                 return self.names.variable(name, place.sure, place.nested)
         inner = self._value(operand, place)
         if node.test:
-            if kind.kind in ("object", "map") and exact(kind) and not _unlooked(operand):
+            if kind.kind in ("object", "map") and exact(kind) and not unlooked(operand):
                 return compare(ast.Constant(name), ast.In(), inner)
             return self.code.call(operators.has_field, inner, ast.Constant(name))
         if kind.kind == "object" and kind.fields is not None:
@@ -316,10 +271,10 @@ class Generator:
         for side, other in ((node.left, right), (node.right, left)):
             if isinstance(side, Literal) and side.value is None:
                 return compare(other, ast.Is() if equal else ast.IsNot(), ast.Constant(None))
-        if one.kind == two.kind and one.kind in _SCALARS:
+        if one.kind == two.kind and one.kind in SCALARS:
             return compare(left, _COMPARE[node.op](), right)
-        if place.depth and not (one.kind in _SCALARS or two.kind in _SCALARS):
-            if not (_light(one) and _light(two)):
+        if place.depth and not (one.kind in SCALARS or two.kind in SCALARS):
+            if not (light(one) and light(two)):
                 raise Unsupported
             left = self.code.call(support.small, left, ast.Constant(support.SMALL_ARGUMENT))
         return self.code.call(operators.equal if equal else operators.not_equal, left, right)
@@ -332,10 +287,10 @@ class Generator:
             return compare(item, ast.In(), self.code.constant(frozenset(values)))
         container, whole = self._value(right, place), right.type
         if place.depth:  # a search within a walk is one more walk
-            if kind.kind not in _SCALARS:
+            if kind.kind not in SCALARS:
                 raise Unsupported
             container = self._limited(container, right, place.depth + 1)
-        if exact(whole) and exact(kind) and whole.kind in ("list", "map") and not _unlooked(right):
+        if exact(whole) and exact(kind) and whole.kind in ("list", "map") and not unlooked(right):
             inner = whole.params[0]
             if inner == kind and (kind.kind == "string" or (whole.kind == "list" and kind.kind == "int")):
                 return compare(item, ast.In(), container)
@@ -394,7 +349,7 @@ class Generator:
         if place.depth:
             most = ast.Constant(support.SMALL_ARGUMENT)
             if node.name not in _CONSTANT_TIME:
-                if not all(_light(part.type) for part in parts):
+                if not all(light(part.type) for part in parts):
                     raise Unsupported
                 args = [
                     self.code.call(support.small, arg, most) if part.type.kind in _SIZED else arg
@@ -402,7 +357,7 @@ class Generator:
                 ]
         overload: Overload | None = node.overload
         if overload is not None and all(
-            _fits(part.type, param) for part, param in zip(parts, overload.params, strict=True)
+            fits(part.type, param) for part, param in zip(parts, overload.params, strict=True)
         ):
             args = [
                 self.code.call(support.not_null, arg)
@@ -460,7 +415,7 @@ class Generator:
         kind = node.target.type
         if node.second or node.kind not in ("all", "exists", "exists_one", "filter", "map"):
             raise Unsupported
-        if not exact(kind) or kind.kind != "list" or _unlooked(node.target):
+        if not exact(kind) or kind.kind != "list" or unlooked(node.target):
             raise Unsupported  # maps and unknown values are walked over by the interpreter
         outside = replace(place, nested=True, walrus=False)
         target = self._limited(self._value(node.target, outside), node.target, place.depth + 1)
@@ -482,56 +437,11 @@ class Generator:
         return ast.ListComp(body, [loop])
 
 
-def interpret(
-    environment: Environment,
-    node: Node,
-    bindings: Mapping[str, Any],
-    extra: Mapping[str, Any],
-    local: dict[str, Any],
-) -> Any:
-    """The value of a part of an expression, by the interpreter."""
-    return Interpreter(environment, bindings, extra).eval(node, local)
-
-
 def _dict_of(entries: Mapping[str, ast.expr]) -> ast.expr:
     return ast.Dict([ast.Constant(key) for key in entries], list(entries.values()))
 
 
-def _light(kind: Type) -> bool:
-    """Whether comparing a value of that type takes no longer than its length tells."""
-    return kind.kind in _SCALARS or kind.kind == "words" or (kind.kind == "list" and kind.params[0].kind in _SCALARS)
-
-
-def _inside(item: Type) -> Type:
-    """What of the items of a list is looked at with the list: objects are looked at field by field, later."""
-    return DYN if item.kind in ("object", "map", "var") else item
-
-
-def _unlooked(node: Node) -> bool:
-    """Whether a value is known only by what its list was declared to hold."""
-    if node.type.kind not in ("object", "map"):
-        return False
-    return not (isinstance(node, Select) or (isinstance(node, Ident) and node.role in ("variable", "input")))
-
-
-def _fits(kind: Type, param: Type) -> bool:
-    """Whether a value of a static type certainly fits a parameter, as the call by value would judge."""
-    if param.kind in ("dyn", "var"):
-        return kind.kind != "words"
-    if param.kind == "words":
-        return kind.kind == "words"
-    return kind.kind == param.kind and kind.kind != "uint"
-
-
 _PYTHON: dict[str, type] = {"string": str, "int": int}
-_CHECKS: dict[str, Callable[[Any], Any]] = {
-    "string": support.checked_string,
-    "int": support.checked_int,
-    "double": support.checked_double,
-    "bool": support.checked_bool,
-    "map": support.checked_dict,
-    "object": support.checked_dict,
-}
 _HANDLERS: dict[type, Callable[[Generator, Any, _Place], ast.expr]] = {
     Literal: Generator._literal,
     Ident: Generator._ident,

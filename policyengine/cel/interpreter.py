@@ -368,3 +368,14 @@ _LEAVES = frozenset((Ident, Select, Index, Call, Comprehension, Bind))
 def is_leaf(node: Node) -> bool:
     """Whether an observer is told of a node of this kind."""
     return type(node) in _LEAVES
+
+
+def interpret(
+    environment: Environment,
+    node: Node,
+    bindings: Mapping[str, Any],
+    extra: Mapping[str, Any],
+    local: dict[str, Any],
+) -> Any:
+    """The value of a part of an expression, by the interpreter."""
+    return Interpreter(environment, bindings, extra).eval(node, local)

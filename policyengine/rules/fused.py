@@ -23,6 +23,7 @@ from policyengine.cel.program import Program
 from policyengine.cel.pytree import Code, assigned, compare, is_type, name_of
 from policyengine.cel.regex import pattern_search
 from policyengine.cel.scanning import pattern_scanner, word_scanner
+from policyengine.cel.statics import checker_of
 from policyengine.cel.syntax import Call, Ident, Literal, Words, walk
 from policyengine.cel.types import Type
 from policyengine.rules.frozen import frozen
@@ -247,7 +248,7 @@ class Frame:
                 present = compare(value, ast.IsNot(), ast.Constant(None))
                 wrong = ast.BoolOp(ast.And(), [present, wrong])
             return [ast.If(wrong, [self.give_up()], [])]
-        check = self.generator.checker(kind)
+        check = checker_of(kind)
         if check is None:
             return []
         return [ast.Assign([ast.Name(own, ast.Store())], self.code.call(check, value))]
