@@ -11,14 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from policyengine.source.document import Document
 from policyengine.source.errors import InputError
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.resources import schemas_folder
-from policyengine.source.schema_errors import Complaint, complaints
 from policyengine.source.schema_quick import Check, UnsupportedError, compile_check
+
+if TYPE_CHECKING:
+    from policyengine.source.schema_errors import Complaint
 
 __all__ = ["CODE", "load_schema", "validate", "validate_input"]
 
@@ -87,6 +89,8 @@ def _complaints(
     check, validator = _compiled(schema)
     if check is not None and check(data):
         return []
+    from policyengine.source.schema_errors import complaints  # 10 ms to import, and nearly all data is valid
+
     return complaints(list(validator().iter_errors(data)), validator(), style, prefix)
 
 

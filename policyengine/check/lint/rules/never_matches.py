@@ -18,7 +18,7 @@ def check(context: Context) -> Iterator[Hit]:
             try:
                 possible = formulas.satisfy([formulas.conditions[rule.id]]) is not None
             except UndecidedError:
-                return
+                break  # the questions about this table have used up what they may take
             if not possible:
                 message = f"the condition of `{rule.id}` contradicts itself: no input fulfils it"
                 yield Hit(when_place(policy, rule), message, "correct the condition, or remove the rule")
