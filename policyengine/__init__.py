@@ -18,17 +18,29 @@ if TYPE_CHECKING:
     from policyengine.kinds.bundle import Bundle, load
     from policyengine.kinds.policy import Policy
     from policyengine.rules.decision import Decision
+    from policyengine.runtime.adapter import Adapter
+    from policyengine.runtime.session import Session
+    from policyengine.runtime.sync import SyncSession
+    from policyengine.runtime.tools import Tool, ToolOutput
     from policyengine.source.errors import BundleError, InputError, PolicyEngineError
 
-__all__ = ["Bundle", "BundleError", "Decision", "InputError", "Policy", "PolicyEngineError", "load"]
+__all__ = [
+    "Adapter", "Bundle", "BundleError", "Decision", "InputError", "Policy", "PolicyEngineError", "Session",
+    "SyncSession", "Tool", "ToolOutput", "load",
+]  # fmt: skip
 
 _HOMES = {
+    "Adapter": "policyengine.runtime.adapter",
     "Bundle": "policyengine.kinds.bundle",
     "BundleError": "policyengine.source.errors",
     "Decision": "policyengine.rules.decision",
     "InputError": "policyengine.source.errors",
     "Policy": "policyengine.kinds.policy",
     "PolicyEngineError": "policyengine.source.errors",
+    "Session": "policyengine.runtime.session",
+    "SyncSession": "policyengine.runtime.sync",
+    "Tool": "policyengine.runtime.tools",
+    "ToolOutput": "policyengine.runtime.tools",
     "load": "policyengine.kinds.bundle",
 }
 

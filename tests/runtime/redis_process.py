@@ -24,9 +24,7 @@ def is_summary(request: Request) -> bool:
 
 async def main(url: str, turns: int) -> None:
     script = Script([lambda r: [fault("auth", 401)] if is_summary(r) else says("ok", 170_000, 1)])
-    made, log = adapter(
-        script, bundle=quick(), store=RedisStore(url, timeout_s=5), scope="team", shared_breaker=True
-    )
+    made, log = adapter(script, bundle=quick(), store=RedisStore(url, timeout_s=5), scope="team", shared_breaker=True)
     one = made.session("big", window=200_000)
     core = one._core
     texts = (Message("user", (Text("x" * 400_000),), "a"), Message("assistant", (Text("x" * 280_000),), "a"))

@@ -145,9 +145,7 @@ def of(found: Sequence[Event], kind: type) -> list[Any]:
 
 def texts(one: Session) -> list[tuple[str, list[str]]]:
     """The history as role and texts."""
-    return [
-        (m.role, [getattr(b, "text", None) or getattr(b, "name", "") for b in m.blocks]) for m in one.messages
-    ]
+    return [(m.role, [getattr(b, "text", None) or getattr(b, "name", "") for b in m.blocks]) for m in one.messages]
 
 
 def valid(one: Session) -> None:

@@ -78,9 +78,9 @@ async def _cancelled_after(steps: int, make: Callable[[], Session], prepared: bo
     await asyncio.wait({task})
     valid(session)
     after = session.messages
-    assert not any(
-        isinstance(b, Text) and b.text in ("I could", "half an ans") for m in after for b in m.blocks
-    ), "text of an aborted stream is in the history"
+    assert not any(isinstance(b, Text) and b.text in ("I could", "half an ans") for m in after for b in m.blocks), (
+        "text of an aborted stream is in the history"
+    )
     assert [m for m in after if m.role == "user" and m.prompt_id] or not before
     assert session.display.text == session.recording.text == ""
     assert session.state == "idle"

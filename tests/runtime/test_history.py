@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -109,7 +110,7 @@ def test_every_change_leaves_a_valid_history(seed: int) -> None:
 def test_a_provider_gets_alternating_roles_and_whole_pairs(seed: int, gap: str) -> None:
     history = _history(random.Random(seed), 25)
     ready = for_provider(history.messages, provider="anthropic", model="m1", gap=gap, empty_assistant="(none)")
-    for before, after in zip(ready, ready[1:], strict=False):
+    for before, after in pairwise(ready):
         assert before.role == "tool" or before.role != after.role or calls_of(before)
         if calls_of(before):
             assert [r.call_id for r in results_of(after)] == [c.id for c in calls_of(before)]

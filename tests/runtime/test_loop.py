@@ -21,8 +21,8 @@ from policyengine.runtime.events import (
     FellBack,
     LoopSuspected,
     Retrying,
-    Routed,
     RoundStarted,
+    Routed,
     TextChunk,
     TextWithdrawn,
     ToolEnded,
@@ -87,7 +87,9 @@ def test_a_fault_on_the_fast_model_goes_to_primary_with_the_same_prompt(name: st
     valid(one)
 
 
-@pytest.mark.parametrize("name", [n for n in FAULTS if n not in ("an SDK's own exception", "the provider ends with an error")])
+@pytest.mark.parametrize(
+    "name", [n for n in FAULTS if n not in ("an SDK's own exception", "the provider ends with an error")]
+)
 def test_a_passing_fault_on_the_primary_model_is_tried_again(name: str) -> None:
     script = Script([FAULTS[name], says("the answer")])
     one = session(script, bundle=quick(**QUICK_LIMITS))
@@ -138,9 +140,13 @@ def test_r2_with_fallback_switched_off_the_original_error_is_raised() -> None:
 
     async def run() -> list[Any]:
         found: list[Any] = []
-        with pytest.raises(ProviderError) as raised:
+
+        async def read() -> None:
             async for event in one.send("show me the file"):
                 found.append(event)
+
+        with pytest.raises(ProviderError) as raised:
+            await read()
         assert raised.value is error
         return found
 
@@ -302,9 +308,7 @@ def test_two_sends_at_once_are_a_clear_error() -> None:
 
 async def _two_at_once() -> None:
     one = session(Script([says("fine")], pauses=True))
-    done = await asyncio.gather(
-        *(events(one.send(f"message {i}")) for i in range(3)), return_exceptions=True
-    )
+    done = await asyncio.gather(*(events(one.send(f"message {i}")) for i in range(3)), return_exceptions=True)
     assert sum(isinstance(result, SessionBusyError) for result in done) == 2
     assert [m.role for m in one.messages] == ["user", "assistant"]
 
@@ -376,9 +380,7 @@ def test_a_call_of_an_unknown_tool_and_one_with_broken_arguments_get_a_result() 
 
 
 def test_a_huge_tool_result_is_cut_at_a_character_and_the_cut_is_said() -> None:
-    one = session(
-        Script([calls(LOOK), says("big")]), tools=[tool(run=lambda a: ToolOutput("é" * 5_000_001))]
-    )
+    one = session(Script([calls(LOOK), says("big")]), tools=[tool(run=lambda a: ToolOutput("é" * 5_000_001))])
     found = _run(one)
     ended = of(found, ToolEnded)[0]
     assert (ended.cut, ended.output_bytes) == (True, 10_000_002)

@@ -69,7 +69,9 @@ def test_a_new_message_discards_the_summary_in_all_five_places() -> None:
         assert of(first, TurnEnded)[0].status == "discarded"
         assert len(of(first, TextWithdrawn)) == 1
         assert of(second, TurnEnded)[0].status == "completed"
-        assert not any("The" in str(record["message"]) for record in one._core.transcript.records if "message" in record)
+        assert not any(
+            "The" in str(record["message"]) for record in one._core.transcript.records if "message" in record
+        )
         assert script.closed == len(script.requests) == 3
         assert one.suggestions
         valid(one)

@@ -38,9 +38,7 @@ class Checks:
 
 def _stream(at_end: Any, *wanted: str) -> list[Step]:
     """Calls, then a pause in which early checks can run, then what notes how many did, then the end."""
-    steps: list[Step] = [
-        CallFinished(i, f"c{i}", name, json.dumps({"what": str(i)})) for i, name in enumerate(wanted)
-    ]
+    steps: list[Step] = [CallFinished(i, f"c{i}", name, json.dumps({"what": str(i)})) for i, name in enumerate(wanted)]
     return [*steps, 0.02, at_end, Finished("tool_calls", "tool_calls")]
 
 

@@ -256,7 +256,12 @@ def test_a_clock_that_jumps_does_not_hold_a_breaker_open_or_a_permit_for_ever() 
     async def run() -> None:
         # Another machine, whose clock was a day ahead, opened the breaker and took the half-open permit.
         now = 1_000_000_000
-        ahead = {"consecutive_failures": 3, "rescues": 0, "opened_at_ms": now + 86_400_000, "probe_at_ms": now + 86_400_000}
+        ahead = {
+            "consecutive_failures": 3,
+            "rescues": 0,
+            "opened_at_ms": now + 86_400_000,
+            "probe_at_ms": now + 86_400_000,
+        }
         store = MemoryStore()
         await store.update("breaker:x", lambda before: ({**ahead, "generation": 4}, None))
         times = [now]

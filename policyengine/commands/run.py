@@ -1,0 +1,49 @@
+"""`policyengine run`: a small agent in the terminal, with its decisions shown beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from policyengine.commands.options import bundle_option
+
+_PROVIDERS = ["scripted", "openai", "openai-responses", "qwen", "anthropic", "gemini"]
+
+
+@click.command(
+    epilog='Examples:  policyengine run "what is in this folder?"   |   '
+    'policyengine run "which tests are slow?" --provider anthropic --save session.jsonl'
+)
+@click.argument("prompt")
+@click.option(
+    "--provider", type=click.Choice(_PROVIDERS), default="scripted", show_default=True,
+    help="Whose models answer. Keys come from the provider's usual environment variable.",
+)  # fmt: skip
+@click.option("--base-url", metavar="URL", help="Another server that speaks the provider's API.")
+@click.option("--primary", metavar="MODEL", help="The primary model; without it the catalogue's first of the provider.")
+@click.option("--fast", metavar="MODEL", help="The fast model, and turn routing to it on.")
+@click.option("--script", metavar="FILE", help="What the scripted provider plays; without it a short demonstration.")
+@click.option(
+    "--tools", type=click.Choice(["read-only", "none"]), default="read-only", show_default=True,
+    help="read-only: read_file, list_directory, grep and git, confined to the current folder.",
+)  # fmt: skip
+@click.option("--window", type=click.IntRange(min=1), metavar="N", help="Context window of the primary model, tokens.")
+@click.option("--resume", metavar="FILE", help="Take up a session that was saved.")
+@click.option("--save", metavar="FILE", help="Save the session, in a form that `policyengine replay` reads.")
+@click.option("--state", metavar="FILE", help="Keep breaker and kill switch in this SQLite file.")
+@click.option("--log", metavar="FILE", help="Append a decision record for each decision to this JSONL file.")
+@click.option("--quiet", "-q", is_flag=True, help="Show the answer only.")
+@bundle_option
+def command(**options: Any) -> None:
+    """Ask PROMPT, and let a model answer with tools that only read.
+
+    The answer goes to stdout; decisions, tool calls and warnings go to stderr.
+    """
+    import asyncio
+
+    from policyengine.commands.run_agent import run
+
+    status = asyncio.run(run(**options))
+    if status:
+        raise click.exceptions.Exit(status)

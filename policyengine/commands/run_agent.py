@@ -1,0 +1,121 @@
+"""What `policyengine run` does: sets an adapter up, sends one message, prints the events."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+from typing import Any
+
+from policyengine.commands.run_text import Printer
+from policyengine.kinds.bundle import Bundle, load
+from policyengine.runtime.adapter import Adapter
+from policyengine.runtime.events import ConfirmationAsked
+from policyengine.runtime.provider import Provider
+from policyengine.runtime.session import Session
+from policyengine.source.errors import InputError
+
+SCRIPTED_MODEL = "scripted"
+
+_DEMONSTRATION = """\
+apiVersion: policyengine/v1
+kind: Script
+streams:
+  - when: {last_role: user, tools: true}
+    times: always
+    events:
+      - text: "I will look at the folder. "
+      - call: {name: list_directory, arguments: {path: "."}}
+      - usage: {input: 900, output: 30}
+      - finish: tool_calls
+  - times: always
+    events:
+      - text: "This is a scripted answer: "
+      - text: "no model was asked. Name one with --provider."
+      - usage: {input: 1100, output: 20}
+      - finish: stop
+"""
+
+
+async def run(
+    *, prompt: str, provider: str, base_url: str | None, primary: str | None, fast: str | None, script: str | None,
+    tools: str, window: int | None, resume: str | None, save: str | None, state: str | None, log: str | None,
+    quiet: bool, bundle: str | None,
+) -> int:  # fmt: skip
+    """One turn. The exit status: 0 where the turn has its answer, 1 where it was stopped."""
+    from policyengine.runtime.read_only_tools import read_only_tools
+
+    loaded = load(bundle)
+    opened = _open(provider, base_url, script)
+    model = primary or _first_model(loaded, opened.name)
+    with ExitStack() as sinks:
+        async with AsyncExitStack() as stack:
+            adapter = Adapter(loaded, [opened], _store(state), _sink(sinks, log))
+            stack.push_async_callback(adapter.close)
+            common: dict[str, Any] = {
+                "fast": fast,
+                "system": adapter.live.settings["run_system"],
+                "tools": read_only_tools(Path.cwd()) if tools == "read-only" else (),
+                "window": window,
+                "fast_routing": True if fast is not None else None,
+            }
+            if resume is not None:
+                session = adapter.resume(resume, model, **common)
+            else:
+                session = adapter.session(model, **common)
+            try:
+                status = await _turn(session, prompt, Printer(quiet=quiet))
+            finally:
+                if save is not None:
+                    session.save(save)
+    return status
+
+
+async def _turn(session: Session, prompt: str, printer: Printer) -> int:
+    async for event in session.send(prompt):
+        printer.show(event)
+        if isinstance(event, ConfirmationAsked):
+            # Tools of this command never ask; whatever does is refused.
+            session.confirm(event.call_id, False)
+    return printer.status
+
+
+def _open(name: str, base_url: str | None, script: str | None) -> Provider:
+    from policyengine.runtime.providers.opening import open_provider
+    from policyengine.runtime.providers.script import Script
+    from policyengine.runtime.providers.scripted import Scripted
+
+    if name == "scripted":
+        if base_url is not None:
+            raise InputError("the scripted provider has no server; leave --base-url out, or name a --provider")
+        return Scripted(Script.read(script) if script is not None else Script.parse(_DEMONSTRATION, "demonstration"))
+    if script is not None:
+        raise InputError(f"--script is for the scripted provider, not for {name}")
+    return open_provider(name, **({"base_url": base_url} if base_url is not None else {}))
+
+
+def _first_model(bundle: Bundle, provider: str) -> str:
+    """The catalogue's first model of a provider."""
+    if provider == "scripted":
+        return SCRIPTED_MODEL
+    models = bundle.serving("ModelCatalogue").spec["models"]
+    found = next((one["id"] for one in models if one.get("provider") == provider), None)
+    if found is None:
+        raise InputError(f"the model catalogue has no model of {provider}; name one with --primary MODEL")
+    name: str = found
+    return name
+
+
+def _store(path: str | None) -> Any:
+    if path is None:
+        return None
+    from policyengine.runtime.state.sqlite import SqliteStore
+
+    return SqliteStore(path)
+
+
+def _sink(stack: ExitStack, path: str | None) -> Any:
+    if path is None:
+        return None
+    from policyengine.log.sinks import JsonlSink
+
+    return stack.enter_context(JsonlSink(path))
