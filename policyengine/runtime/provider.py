@@ -46,7 +46,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """Visible text."""
+    """Visible text. An empty one is a sign of life: the first chunk came and shows nothing."""
 
     text: str
 

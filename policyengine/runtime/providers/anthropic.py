@@ -15,7 +15,7 @@ from policyengine.runtime.provider import (
     ThinkingBlock,
 )
 from policyengine.runtime.providers.anthropic_body import anthropic_body
-from policyengine.runtime.providers.failures import Told, told
+from policyengine.runtime.providers.failures import Told, plain_failure, told
 from policyengine.runtime.providers.openai_chat import split_extra
 from policyengine.runtime.providers.sdk import load_sdk
 from policyengine.runtime.providers.streaming import Options, Reading, SdkProvider, to_json
@@ -47,13 +47,17 @@ class Anthropic(SdkProvider):
         sdk = load_sdk("anthropic", "anthropic", self.extra)
         from policyengine.runtime.providers.wire_watch import http_client
 
-        return sdk.AsyncAnthropic(
+        client = sdk.AsyncAnthropic(
             api_key=self.options.api_key,
             base_url=self.options.base_url,
             max_retries=0,
             timeout=self.options.timeout_s,
             http_client=http_client(self.options.timeout_s),
         )
+        # This SDK would say so at the first request only.
+        if not (client.api_key or client.auth_token or getattr(client, "credentials", None)):
+            raise plain_failure(self.name, "auth", "no key is set")
+        return client
 
     async def close_client(self, client: Any) -> None:
         """Close its connections."""

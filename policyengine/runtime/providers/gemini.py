@@ -62,20 +62,27 @@ class Gemini(SdkProvider):
     def make_client(self) -> Any:
         """A client of the SDK, with its retries off."""
         sdk = load_sdk("google.genai", "google-genai", self.extra)
-        from policyengine.runtime.providers.wire_watch import http_client
+        import httpx2
 
+        from policyengine.runtime.providers.wire_watch import http_client, ssl_context
+
+        http = http_client(self.options.timeout_s)
         options: dict[str, Any] = {
-            "httpx_async_client": http_client(self.options.timeout_s),
+            "httpx_async_client": http,
+            # Never used; without it the SDK makes one that reads all certificates again.
+            "httpx_client": httpx2.Client(verify=ssl_context()),
             "api_version": API_VERSION,
             "retry_options": sdk.types.HttpRetryOptions(attempts=1),
         }
         if self.options.base_url:
             options["base_url"] = self.options.base_url
-        return sdk.Client(api_key=self.options.api_key, http_options=sdk.types.HttpOptions(**options))
+        client = sdk.Client(api_key=self.options.api_key, http_options=sdk.types.HttpOptions(**options))
+        return _Client(client, http)
 
     async def close_client(self, client: Any) -> None:
         """Close its connections."""
-        await client.aio.aclose()
+        await client.http.aclose()
+        client.sdk.close()
 
     def body(self, request: Request) -> dict[str, Any]:
         """The request as this API takes it."""
@@ -84,7 +91,7 @@ class Gemini(SdkProvider):
 
     async def open(self, client: Any, body: dict[str, Any]) -> AsyncIterator[Any]:
         """Send it."""
-        chunks = await client.aio.models.generate_content_stream(**body)
+        chunks = await client.sdk.aio.models.generate_content_stream(**body)
         # The request goes out with the first chunk only.
         first = await anext(chunks, None)
         return _Resumed(first, chunks)
@@ -101,6 +108,14 @@ class Gemini(SdkProvider):
             return None
         response = getattr(error, "response", None)
         return told(details, status if isinstance(status, int) else None, getattr(response, "headers", None) or {})
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class _Client:
+    """The SDK's client, and the HTTP client in it, which it leaves to its maker to close."""
+
+    sdk: Any
+    http: Any
 
 
 class _Resumed:

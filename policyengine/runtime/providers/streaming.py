@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
-from policyengine.runtime.provider import Finished, ProviderError, Request, StreamEvent
+from policyengine.runtime.provider import Finished, ProviderError, Request, StreamEvent, TextDelta
 from policyengine.runtime.providers.alternation import Gap
 from policyengine.runtime.providers.failures import Told, body_error, failure, plain_failure, told
 from policyengine.runtime.providers.request_facts import tokens_over
@@ -110,7 +110,7 @@ class SdkProvider(ABC):
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
         """Stream one response. Raises ProviderError."""
-        client = self._client()
+        client = await self._client()
         from policyengine.runtime.providers.wire_watch import Watch, watched
 
         body = self.body(request)
@@ -123,8 +123,12 @@ class SdkProvider(ABC):
                 chunks = await self.open(client, body)
             async for chunk in chunks:
                 reading.chunks += 1
+                silent = reading.chunks == 1
                 for event in reading.take(chunk):
+                    silent = False
                     yield event
+                if silent:
+                    yield TextDelta("")
                 if reading.stops():
                     await _drain(chunks)
                     break
@@ -148,23 +152,29 @@ class SdkProvider(ABC):
         if client is not None:
             await self.close_client(client)
 
-    def _client(self) -> Any:
+    async def _client(self) -> Any:
         loop = asyncio.get_running_loop()
         client = self._clients.get(loop)
         if client is None:
-            try:
-                client = self.make_client()
-            except (ImportError, ProviderError):
-                raise
-            except ValueError:
-                client = None
-            except Exception as error:
-                if not type(error).__module__.startswith(("openai", "anthropic", "google")):
-                    raise
-            if client is None:
-                raise plain_failure(self.name, "auth", "no key is set")
-            self._clients[loop] = client
+            # Loading an SDK takes a second or more; other sessions go on meanwhile.
+            made = await asyncio.to_thread(self._make_client)
+            client = self._clients.setdefault(loop, made)
+            if client is not made:
+                await self.close_client(made)
         return client
+
+    def _make_client(self) -> Any:
+        missing_key = False
+        try:
+            return self.make_client()
+        except ProviderError:
+            raise
+        except Exception as error:
+            # The SDKs say that no key is set with errors of their own, one of them with a plain ValueError.
+            missing_key = type(error) is ValueError or type(error).__module__.startswith(("openai", "anthropic"))
+            if not missing_key:
+                raise
+        raise plain_failure(self.name, "auth", "no key is set")
 
     def _failure(self, error: Exception | None, watch: Any, reading: Reading) -> ProviderError:
         import httpx2

@@ -9,9 +9,11 @@ Attaching needs nothing but the event hooks that every httpx2 client has.
 from __future__ import annotations
 
 import codecs
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any
 
 import httpx2
@@ -118,6 +120,12 @@ async def _on_response(response: httpx2.Response) -> None:
         watch.start(response)
 
 
+@cache
+def ssl_context() -> ssl.SSLContext:
+    """One context for all clients of the process: reading the certificates is the dearest part of a client."""
+    return httpx2.create_ssl_context()
+
+
 def http_client(timeout_s: float | None) -> httpx2.AsyncClient:
     """An HTTP client whose responses can be watched.
 
@@ -132,4 +140,4 @@ def http_client(timeout_s: float | None) -> httpx2.AsyncClient:
         request.extensions["timeout"] = waits.as_dict()
 
     hooks: dict[str, list[Callable[..., Any]]] = {"request": [on_request], "response": [_on_response]}
-    return httpx2.AsyncClient(timeout=waits, follow_redirects=True, event_hooks=hooks)
+    return httpx2.AsyncClient(verify=ssl_context(), timeout=waits, follow_redirects=True, event_hooks=hooks)

@@ -27,13 +27,20 @@ class Pause:
 
 
 @dataclass(frozen=True)
+class Until:
+    """Wait until the test sets the event."""
+
+    event: asyncio.Event
+
+
+@dataclass(frozen=True)
 class Cut:
     """Break off: `close` ends the connection, `reset` sends a TCP reset, `end` ends the body as if all was well."""
 
     how: Literal["end", "close", "reset"]
 
 
-Step: TypeAlias = "bytes | Pause | Cut"
+Step: TypeAlias = "bytes | Pause | Until | Cut"
 
 
 @dataclass(frozen=True)
@@ -165,6 +172,8 @@ async def _write(given: Answer, writer: asyncio.StreamWriter) -> bool:
     for step in given.steps:
         if isinstance(step, Pause):
             await (asyncio.sleep(step.seconds) if step.seconds is not None else asyncio.Event().wait())
+        elif isinstance(step, Until):
+            await step.event.wait()
         elif isinstance(step, Cut):
             if step.how == "end":
                 break

@@ -19,8 +19,8 @@ exactly once, and neither key nor prompt stood in the error. Printed by
 
     python -m tests.runtime.providers.fault_table > docs/faults.md
 
-with {versions}; the cuts tried {cuts} offsets. `make test` plays every row (the cuts at a sample of
-offsets), `make soak` the cuts at every offset."""
+with {versions}; {cuts} cuts were tried. `make test` plays every row
+(cuts at a sample of offsets), `make soak` the cuts at every offset."""
 
 
 def table(outcomes: Mapping[tuple[str, str], str]) -> list[str]:
