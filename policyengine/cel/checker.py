@@ -43,7 +43,8 @@ def check(root: Node, environment: Environment) -> list[Issue]:
     checker = _Checker(environment)
     checker.visit(root, {}, Guards())
     for node in walk(root):
-        node.type = checker.unifier.resolved(node.type, t.DYN)
+        if node.type.params or node.type.kind == "var":
+            node.type = checker.unifier.resolved(node.type, t.DYN)
     return sorted(checker.issues, key=lambda issue: issue.offset)
 
 

@@ -36,7 +36,7 @@ class Unifier:
             return names[kind]
         if not kind.params:
             return kind
-        return replace(kind, params=tuple(self._rename(part, names) for part in kind.params))
+        return kind.with_params(tuple(self._rename(part, names) for part in kind.params))
 
     def resolved(self, kind: Type, free: Type | None = None) -> Type:
         """The type with its known parameters put in; an unknown one stays, or becomes `free`."""
@@ -46,7 +46,7 @@ class Unifier:
             return kind if free is None else free
         if not kind.params:
             return kind
-        return replace(kind, params=tuple(self.resolved(part, free) for part in kind.params))
+        return kind.with_params(tuple(self.resolved(part, free) for part in kind.params))
 
     def assignable_all(self, actual: Sequence[Type], formal: Sequence[Type]) -> bool:
         """Whether arguments fit parameters; what was learnt is kept only when they do."""
@@ -61,7 +61,7 @@ class Unifier:
 
     def assignable(self, actual: Type, formal: Type) -> bool:
         """Whether a value of one type may stand where the other is wanted."""
-        if actual == formal:
+        if actual is formal or actual == formal:
             return True
         if formal.kind == "var":
             valid, had = self._substitute(actual, formal)

@@ -10,7 +10,6 @@ from policyengine.cel.errors import CelError, Issue
 from policyengine.cel.program import on_fresh_stack
 from policyengine.rules.decision import Decision
 from policyengine.rules.exact import decide_exactly
-from policyengine.rules.frozen import frozen
 from policyengine.rules.fused import scans_of
 from policyengine.rules.plain import Decisions, Outcomes, decision_function, outcome_function
 from policyengine.rules.programs import Programs, read_programs
@@ -31,7 +30,6 @@ class CompiledTable:
         self.table = table
         self._programs = read_programs(table)
         self._scans = scans_of(self._programs)
-        self._on_error: Mapping[str, Any] = frozen(table.on_error)
 
     @property
     def programs(self) -> Programs:

@@ -87,7 +87,7 @@ class _Run:
         return Decision(
             table.policy,
             table.version,
-            table.on_error if failed else outcome,
+            self.programs.on_error if failed else outcome,
             () if failed else tuple(table.rules[at].id for at in matched),
             tuple(self.errors),
             tuple(self.steps) if self.trace else (),

@@ -46,7 +46,9 @@ def scans_of(programs: Programs) -> Scans:
     words: dict[str, dict[str, None]] = {}
     patterns: dict[str, dict[str, None]] = {}
     for program in programs.everything():
-        for node in walk(program.node) if program.node is not None else ():
+        if program.node is None or not ("mentions" in program.text or "matches" in program.text):
+            continue
+        for node in walk(program.node):
             parts = node.children()
             if not isinstance(node, Call) or len(parts) != 2 or not isinstance(parts[0], Ident):
                 continue

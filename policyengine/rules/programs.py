@@ -12,6 +12,7 @@ from policyengine.cel.limits import MAX_STATIC_COST
 from policyengine.cel.program import Program
 from policyengine.cel.syntax import Ident, walk
 from policyengine.cel.types import DYN
+from policyengine.rules.frozen import frozen
 from policyengine.rules.table import Expression, Outcome, Table
 from policyengine.source.finding import Severity
 
@@ -36,6 +37,7 @@ class Programs:
     conditions: list[Program | None] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     default: Result = field(default_factory=lambda: Result({}, {}))
+    on_error: Mapping[str, object] = field(default_factory=dict)
     outputs: dict[str, Program] = field(default_factory=dict)
     issues: list[tuple[Expression, Issue]] = field(default_factory=list)
     cost: int = 0
@@ -70,6 +72,7 @@ class _Reader:
             programs.conditions.append(None if rule.when is None else self.condition(rule.when))
             programs.results.append(self.result(rule.outcome))
         programs.default = self.result(table.default)
+        programs.on_error = frozen(table.on_error)
         programs.outputs = {name: self.program(one) for name, one in table.outputs.items()}
         self.check_unused()
         if programs.cost > MAX_STATIC_COST:
@@ -90,7 +93,7 @@ class _Reader:
 
     def result(self, outcome: Outcome) -> Result:
         computed = {name: self.program(expression) for name, expression in outcome.computed.items()}
-        return Result(outcome.literals, computed)
+        return Result(frozen(outcome.literals), computed)
 
     def report(
         self, expression: Expression, code: str, message: str, hint: str | None, severity: Severity = Severity.ERROR
@@ -99,6 +102,8 @@ class _Reader:
         self.programs.issues.append((expression, issue))
 
     def check_unused(self) -> None:
+        if not self.table.derived:
+            return
         used: set[str] = set()
         for program in self.programs.everything():
             if program.node is not None:

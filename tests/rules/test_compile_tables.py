@@ -259,6 +259,13 @@ def test_outcomes_are_shared_and_cannot_be_changed():
     assert compiled.outcome(INPUT) == {"id": "default", "list": [1], "map": {"a": 1}}
 
 
+def test_the_error_outcome_is_shared_too():
+    compiled = compile_table(table({"a": "1 / 0 > tokens"}))
+    with pytest.raises(TypeError, match="copy"):
+        compiled.outcome(INPUT)["id"] = "x"
+    assert compiled.outcome(INPUT) == {"id": "error"}
+
+
 ISSUES = {
     "condition": (table({"a": "tokens"}), "not-bool"),
     "derived": (table({"a": "flag"}, derived={"twice": "tokens * 2"}), "unused-derived"),

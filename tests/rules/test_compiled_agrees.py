@@ -13,6 +13,7 @@ from policyengine.rules.table import Expression, HitPolicy, Outcome, Rule, Table
 from policyengine.source.place import Place
 from tests.cel.generate import INPUTS, SCHEMA, broken_inputs, expressions
 from tests.cel.suite import same
+from tests.cel.test_hostile import MUTANTS, TEXTS
 
 HERE = Place("policy.yaml")
 WORDS = {"action": ("add", "fix", "改"), "reason": ("why", "tests")}
@@ -90,3 +91,10 @@ def test_inputs_that_do_not_fit(table, value):
 @given(tables(), st.one_of(INPUTS, broken_inputs()))
 def test_many(table, value):
     agree(table, value)
+
+
+@QUICK
+@given(st.lists(st.one_of(TEXTS, MUTANTS), min_size=1, max_size=3), st.one_of(INPUTS, broken_inputs()))
+def test_any_text_for_a_condition(texts, value):
+    rules = tuple(Rule(f"r{at}", expression(text), Outcome({"at": at}), HERE) for at, text in enumerate(texts))
+    agree(Table("p", "1", "Table", SCHEMA, rules, Outcome({"at": -1}), {"at": "error"}, words=WORDS), value)
