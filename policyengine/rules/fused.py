@@ -26,7 +26,6 @@ from policyengine.cel.scanning import pattern_scanner, word_scanner
 from policyengine.cel.statics import checker_of
 from policyengine.cel.syntax import Call, Ident, Literal, Words, walk
 from policyengine.cel.types import Type
-from policyengine.rules.frozen import frozen
 from policyengine.rules.programs import Programs, Result
 
 MISSING = object()
@@ -265,18 +264,18 @@ class Frame:
         """The fields of a result, made beforehand where nothing has to be computed."""
         programs = {**result.computed, **self.programs.outputs}
         if not programs:
-            return self.code.shared(frozen(result.literals), "outcome")
+            return self.code.shared(result.literals, "outcome")
         return self.fields(result.literals, programs)
 
     def own_fields(self, result: Result) -> ast.expr:
         """The fields of a result without those that every outcome has."""
         if not result.computed:
-            return self.code.shared(frozen(result.literals), "outcome")
+            return self.code.shared(result.literals, "outcome")
         return self.fields(result.literals, result.computed)
 
     def fields(self, literals: Mapping[str, Any], programs: Mapping[str, Program]) -> ast.expr:
         """A dict of fields that are known and fields to compute."""
-        entries = {name: self.code.shared(frozen(value), "value") for name, value in literals.items()}
+        entries = {name: self.code.constant(value) for name, value in literals.items()}
         entries |= {name: self.write(program) for name, program in programs.items()}
         return ast.Dict([ast.Constant(name) for name in entries], list(entries.values()))
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from policyengine.cel.pytree import compare, name_of
 from policyengine.rules.decision import Decision
-from policyengine.rules.frozen import frozen
 from policyengine.rules.fused import Frame, Scans, append, assign
 from policyengine.rules.programs import Programs, Result
 from policyengine.rules.table import HitPolicy, Table
@@ -91,7 +90,7 @@ class _Writer:
         frame = self.frame
         ids = (self.table.rules[at].id,) if at is not None else ()
         if self.whole and not result.computed and not frame.programs.outputs:
-            fixed = Decision(self.table.policy, self.table.version, frozen(result.literals), ids)
+            fixed = Decision(self.table.policy, self.table.version, result.literals, ids)
             return [ast.Return(frame.code.shared(fixed, "decision"))]
         outcome = frame.outcome(result)
         return [*frame.take(), ast.Return(self.wrapped(outcome, frame.code.shared(ids, "ids")))]

@@ -9,6 +9,7 @@ import pytest
 
 from policyengine.cel import Environment, compile_expression
 from policyengine.cel.library.registry import STANDARD
+from policyengine.cel.limits import RUN_BUDGET
 from tests.cel.suite import same
 
 PAGE = Path(__file__).parents[2] / "docs" / "cel.md"
@@ -33,3 +34,7 @@ def test_there_are_examples():
 @pytest.mark.parametrize("name", sorted({name for name, _ in STANDARD}))
 def test_function_is_on_the_page(name):
     assert any(re.search(rf"(?<![a-zA-Z]){re.escape(name)}\(", text) for text, _ in EXAMPLES)
+
+
+def test_the_budget_is_the_one_on_the_page():
+    assert f"{RUN_BUDGET:,}".replace(",", " ") in PAGE.read_text("utf-8")
