@@ -24,6 +24,8 @@ from policyengine.source.yaml import read_documents
 
 API_VERSION = "policyengine/v1"
 SUFFIXES = (".yaml", ".yml")
+TEST_STEM = ".test"
+"""How the name of a file that holds only policy tests ends, before `.yaml`."""
 TESTS = "Tests"
 """The kind of documents that hold policy tests: they lie beside the policies and decide nothing."""
 
@@ -77,10 +79,12 @@ class Bundle:
 def load(path: str | Path | None = None) -> Bundle:
     """The bundle in the folder (or single file) `path`; the built-in one without a path.
 
+    Files named `*.test.yaml` are left unread: they decide nothing, and `policyengine lint` and `test` look at them.
+
     Raises `BundleError` with every finding where something in it is wrong, `InputError` where there is nothing to
     read.
     """
-    bundle, findings = check(path)
+    bundle, findings = check(path, tests=False)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if bundle is None or errors:
         more = f" (and {len(errors) - 1} more; `policyengine lint` lists them)" if len(errors) > 1 else ""
@@ -89,8 +93,10 @@ def load(path: str | Path | None = None) -> Bundle:
     return bundle
 
 
-def check(path: str | Path | None = None) -> tuple[Bundle | None, list[Finding]]:
+def check(path: str | Path | None = None, *, tests: bool = True) -> tuple[Bundle | None, list[Finding]]:
     """The bundle as far as it can be read, and everything that is wrong with it.
+
+    `tests` False leaves files named `*.test.yaml` unread.
 
     The bundle is None where nothing usable is left. Expressions are checked only in documents that fit their
     schema.
@@ -99,6 +105,8 @@ def check(path: str | Path | None = None) -> tuple[Bundle | None, list[Finding]]
     findings: list[Finding] = []
     documents: list[Document] = []
     for file in files(folder):
+        if not tests and file.stem.endswith(TEST_STEM) and file != folder:
+            continue
         read, found = read_documents(file)
         findings += found
         documents += [document for document in read if document.sound]
@@ -110,15 +118,15 @@ def check(path: str | Path | None = None) -> tuple[Bundle | None, list[Finding]]
     if not usable:
         return None, findings
     metadata = manifest.data["metadata"] if manifest else {"name": folder.stem, "version": "0.0.0"}
-    tests = tuple(d for d in documents if isinstance(d.data, dict) and d.data.get("kind") == TESTS)
+    beside = tuple(d for d in documents if isinstance(d.data, dict) and d.data.get("kind") == TESTS)
     bundle = Bundle(
         folder,
         metadata["name"],
         metadata["version"],
         policies,
-        tuple(d for _, d in accepted) + tests,
+        tuple(d for _, d in accepted) + beside,
         use,
-        tests,
+        beside,
     )
     return bundle, findings
 

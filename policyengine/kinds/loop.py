@@ -160,9 +160,10 @@ class Loop:
         session_prompt_count: int,
         now_ms: int = 0,
         forced: bool = False,
+        asked: bool = False,
         trace: bool = False,
     ) -> BeforeSend:
-        """Decide everything that is decided before a send. `forced` is a person's or a provider's demand.
+        """Decide everything that is decided before a send. `forced` is a provider's demand, `asked` a person's.
 
         `window` in tokens; None where it is unknown.
         """
@@ -175,13 +176,14 @@ class Loop:
             state = self._event(made, state, "hard_crossing", now_ms=now_ms, trace=trace)
         asked = self._ask(made, self.breaker, self._breaker_input(state, "ask", now_ms), trace)
         state = _carried(state, asked.outcome)
-        forced = forced or tier == "hard"
+        forced = forced or asked or tier == "hard"
         breaker, rescue = asked.outcome["breaker"], asked.outcome["rescue"]
         gate = self._ask(
             made,
             self.gate,
             {
                 "forced": forced,
+                **({"asked": True} if asked else {}),
                 "breaker": breaker,
                 "rescue": rescue,
                 "tokens": tokens or 0,
