@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import combinations
 from typing import Any
 
+from policyengine.cel import CelError, Program
 from policyengine.check.lint.conditions import Term, UndecidedError, inputs_of
 from policyengine.check.lint.context import Context
 from policyengine.check.lint.rule import Hit, Rule
 from policyengine.check.lint.tables import sample, when_place
 from policyengine.kinds.policy import Policy
-from policyengine.rules.decision import RuleStatus
+from policyengine.rules.exact import DerivedValues
 from policyengine.rules.table import HitPolicy
 from policyengine.rules.table import Rule as Row
 
@@ -22,29 +24,41 @@ def check(context: Context) -> Iterator[Hit]:
     for policy in context.policies.values():
         if policy.table.hit is not HitPolicy.UNIQUE:
             continue
-        told: set[str] = set()
-        for one, two in combinations(policy.table.rules, 2):
-            if two.id not in told and (input := _both(context, policy, one, two)) is not None:
+        yield from _overlaps(context, policy)
+
+
+def _overlaps(context: Context, policy: Policy) -> Iterator[Hit]:
+    told: set[str] = set()
+    with suppress(UndecidedError):  # the questions about this table have used up what they may take
+        rows = zip(policy.table.rules, policy.compiled.programs.conditions, strict=True)
+        for (one, first), (two, second) in combinations(rows, 2):
+            if two.id not in told and (input := _both(context, policy, (one, first), (two, second))) is not None:
                 told.add(two.id)
                 shown = ", ".join(f"{name} {value!r}" for name, value in input.items() if not isinstance(value, dict))
                 message = f"`{one.id}` and `{two.id}` both match, for example {shown}"
                 yield Hit(when_place(policy, two), message, "let one end where the other begins")
 
 
-def _both(context: Context, policy: Policy, one: Row, two: Row) -> dict[str, Any] | None:
+def _both(
+    context: Context, policy: Policy, one: tuple[Row, Program | None], two: tuple[Row, Program | None]
+) -> dict[str, Any] | None:
     """An input that both rules match. It was tried, so there is one; that none is found does not mean that none is."""
     formulas = context.formulas(policy)
-    try:
-        found = formulas.satisfy([formulas.conditions[one.id], formulas.conditions[two.id]])
-    except UndecidedError:
-        return None
+    found = formulas.satisfy([formulas.conditions[one[0].id], formulas.conditions[two[0].id]])
     if found is None:
         return None
     for input in _trials(policy, found):
-        statuses = {step.rule: step.status for step in policy.decide(input, trace=True).trace}
-        if statuses.get(one.id) == statuses.get(two.id) == RuleStatus.MATCHED:
+        values = DerivedValues(policy.compiled.programs.derived, input)
+        if _holds(one[1], values) and _holds(two[1], values):
             return input
     return None
+
+
+def _holds(condition: Program | None, values: DerivedValues) -> bool:
+    try:
+        return condition is None or condition.evaluate(values.input, values) is True
+    except CelError:
+        return False
 
 
 def _trials(policy: Policy, found: dict[Term, Any]) -> Iterator[dict[str, Any]]:
