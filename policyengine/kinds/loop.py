@@ -174,10 +174,10 @@ class Loop:
         tier = ladder["tier"]
         if tier == "hard" and state.tier != "hard":
             state = self._event(made, state, "hard_crossing", now_ms=now_ms, trace=trace)
-        asked = self._ask(made, self.breaker, self._breaker_input(state, "ask", now_ms), trace)
-        state = _carried(state, asked.outcome)
+        answer = self._ask(made, self.breaker, self._breaker_input(state, "ask", now_ms), trace)
+        state = _carried(state, answer.outcome)
         forced = forced or asked or tier == "hard"
-        breaker, rescue = asked.outcome["breaker"], asked.outcome["rescue"]
+        breaker, rescue = answer.outcome["breaker"], answer.outcome["rescue"]
         gate = self._ask(
             made,
             self.gate,
