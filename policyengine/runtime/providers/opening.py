@@ -8,6 +8,7 @@ from typing import Any
 from policyengine.runtime.provider import Provider
 from policyengine.runtime.providers.anthropic import Anthropic
 from policyengine.runtime.providers.gemini import Gemini, GeminiOptions
+from policyengine.runtime.providers.openai_by_model import OpenAIByModel
 from policyengine.runtime.providers.openai_chat import ChatOptions, OpenAIChat
 from policyengine.runtime.providers.openai_responses import OpenAIResponses
 from policyengine.runtime.providers.script import Script
@@ -35,7 +36,7 @@ def open_provider(name: str, *, script: str | os.PathLike[str] | None = None, **
             raise InputError("the provider scripted plays a script; give one with --script FILE")
         return Scripted(Script.read(script))
     if name == "openai":
-        return OpenAIChat(ChatOptions(**options))
+        return OpenAIByModel(ChatOptions(**options))
     if name == "openai-responses":
         return OpenAIResponses(Options(**options))
     if name == "qwen":

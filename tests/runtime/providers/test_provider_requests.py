@@ -411,3 +411,20 @@ def test_the_key_goes_into_a_header_and_nowhere_else(name: str) -> None:
 def test_what_a_model_lacks_is_known_before_any_request(model: str, wish: Any, api: str, says: str | None) -> None:
     found = missing(model, facts(model), wish, api)
     assert (found is None) if says is None else (found is not None and says in found.message)
+
+
+def test_openai_takes_the_api_that_a_model_has() -> None:
+    from policyengine.runtime.providers.openai_by_model import OpenAIByModel
+    from policyengine.runtime.providers.openai_chat import ChatOptions
+    from tests.runtime.providers.support import collect
+
+    async def run(model: str, name: str) -> str:
+        async with Peer([answer(*DIALECTS[name].recorded)]) as peer:
+            given = OpenAIByModel(ChatOptions(base_url=f"{peer.url}/v1", api_key=KEY))
+            assert (await collect(given, request("openai", model=model))).kind == "whole"
+            await given.close()
+            return peer.requests[0].path
+
+    skip_without_sdk("openai")
+    assert asyncio.run(run("gpt-6-sol", "openai")) == "/v1/chat/completions"
+    assert asyncio.run(run("gpt-5.3-codex", "openai-responses")) == "/v1/responses"

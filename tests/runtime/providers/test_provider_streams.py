@@ -46,7 +46,6 @@ from tests.runtime.providers.support import (
     skip_without_sdk,
 )
 
-
 PATIENCE_S = 60
 """When a test gives up; the machine may be busy."""
 
