@@ -50,7 +50,7 @@ def test_codex_brings_its_window_and_one_round_a_response(run, shared, name, rou
 
 def test_the_json_has_the_documented_fields(run):
     document = run("replay", SAMPLE, "--format", "json").json
-    assert set(document) == {"sessions", "routing", "directives"}
+    assert {"sessions", "routing", "directives"} <= set(document)
     (one,) = document["sessions"]
     assert {
         "path", "format", "model", "window", "rounds", "compactions", "recorded_compactions", "estimate", "cache",
