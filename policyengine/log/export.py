@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from policyengine.log.record import SCHEMA, plain
+from policyengine.log.fields import SCHEMA, plain
 from policyengine.source.errors import InputError, MissingExtraError
 from policyengine.source.schema import load_schema
 

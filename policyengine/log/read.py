@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from policyengine.log.settings import SQLITE_SUFFIXES
-from policyengine.log.sinks.sqlite import TABLE
 from policyengine.source.errors import InputError, MissingExtraError
+
+SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
+TABLE = "records"
+"""The table of a SQLite log."""
 
 SUFFIXES = (".jsonl", ".parquet", *SQLITE_SUFFIXES)
 

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 from policyengine.kinds.bundle import Bundle
 from policyengine.kinds.loop import Made
+from policyengine.log.fields import SCHEMA, fields
 from policyengine.log.kind_fields import kind_fields
 from policyengine.log.masking import Masking
 from policyengine.log.rule_statuses import rule_statuses
 from policyengine.rules.decision import Decision
 from policyengine.source.errors import InputError
 from policyengine.source.nearest import did_you_mean
-from policyengine.source.schema import load_schema
-
-SCHEMA = "policyengine.record/1"
-
-
-@lru_cache(maxsize=1)
-def fields() -> tuple[str, ...]:
-    """Every field of a record, in the schema's order, which is the order in which they are written."""
-    return tuple(load_schema("record")["properties"])
 
 
 @lru_cache(maxsize=1)
@@ -146,8 +137,3 @@ class Recorder:
 def iso(time_ms: int) -> str:
     """A Unix time (ms) as records write it: ISO 8601 in UTC, to the millisecond; text order is time order."""
     return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")
-
-
-def plain(value: Any) -> Any:
-    """What JSON does not know, as JSON: for `json.dumps(default=...)`."""
-    return dict(value) if isinstance(value, Mapping) else str(value)

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from policyengine.check.replay import RoundReplay
+from policyengine.log.fields import ROUND_KINDS
 from policyengine.log.record import Recorder
 from policyengine.sessions.model import Session
-
-ROUND_KINDS = frozenset({"Ladder", "Routing"})
-"""Kinds whose records say what a round came to (tokens, times, response); metrics read it there, once a round."""
 
 _SOURCES = {"usage": "usage", "estimate": "estimate", "counterfactual": "counterfactual"}
 

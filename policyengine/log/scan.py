@@ -1,6 +1,6 @@
 """Counting whole logs quickly: a million records in a few seconds, on all cores.
 
-A line that a sink wrote begins with its kind and policy, and what metrics need stands before `,"rules":[`. So of most
+A line that a sink wrote begins with its kind and policy, and what metrics need stands before its source. So of most
 lines only the beginning is looked at, and only lines of some kinds are parsed. A piece of a file in which any line
 looks different (another tool wrote it, it is torn or from another version) is parsed whole, line by line.
 """
@@ -18,11 +18,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from policyengine.log.fields import SCHEMA
 from policyengine.log.filters import Filter
 from policyengine.log.metrics.tally import Tally
 from policyengine.log.parallel import mapped
 from policyengine.log.read import Unreadable, parse, records
-from policyengine.log.record import SCHEMA
 from policyengine.source.errors import InputError
 
 _BUFFER = 1 << 18
@@ -37,7 +37,7 @@ _CHAIN_AT = -(len(_CHAIN) + 64 + len('"}\n'))
 _CHAIN_END = _CHAIN_AT + len(_CHAIN)
 _KIND = b',"kind":"'
 _VERSION = b',"policy_version":"'
-_RULES = b',"rules":['
+_SOURCE = b',"source":"'
 _KEY = re.compile(rb'(\w+)","policy":"([a-z0-9-]+)"')
 
 _PARSED: Mapping[str, bytes] = {
@@ -49,7 +49,7 @@ _PARSED: Mapping[str, bytes] = {
 }
 """Kinds whose records say more than that they are there, and what stands in a line that does."""
 
-GROUPS = ("veto", "policy", "kind", "model", "day", "session")
+_TIMES = {"day": len("2026-03-01"), "hour": len("2026-03-01T12")}
 
 
 @dataclass(slots=True)
@@ -161,8 +161,12 @@ def _quickly(lines: list[bytes], tally: Tally) -> bool:
     light: Counter[bytes] = Counter()
     for line, (before, _, key) in zip(lines, parts, strict=True):
         mark = marks[key]
-        if b"," in before or (mark is not None and line.find(mark, start) >= 0):
-            heads.append(line[: line.find(_RULES, start)])
+        if mark is None and b"," not in before:
+            light[key] += 1
+            continue
+        end = line.find(_SOURCE, start)
+        if not mark or b"," in before or line.find(mark, start, end) >= 0:
+            heads.append(line[:end])
             heavy.append(key)
         else:
             light[key] += 1
@@ -205,9 +209,9 @@ def _add(found: Counted, rows: Iterable[Mapping[str, Any]], by: str | None, want
 
 def group_of(row: Mapping[str, Any], by: str) -> str | None:
     """The group that a record belongs to; None for none."""
-    if by == "day":
+    if by in _TIMES:
         time = row.get("time")
-        return time[:10] if time else None
+        return time[: _TIMES[by]] if time else None
     name = {"veto": "veto_reason", "session": "session_id"}.get(by, by)
     if by == "model":
         found = row.get("model_actual") or row.get("tier_actual")

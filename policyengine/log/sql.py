@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from policyengine.log.export import columns
-from policyengine.log.read import lines_of
-from policyengine.log.settings import SQLITE_SUFFIXES
+from policyengine.log.read import SQLITE_SUFFIXES, lines_of
 from policyengine.source.errors import InputError, MissingExtraError
 
 _TYPES = {"integer": "BIGINT", "boolean": "BOOLEAN", "json": "JSON", "string": "VARCHAR"}

@@ -1,15 +1,17 @@
 """Records, logs and a bundle for the tests of the log."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from log_paths import SAMPLE
+
 from policyengine.kinds.bundle import load
 from policyengine.kinds.loop import Made
-
-ROOT = Path(__file__).parents[2]
-SAMPLE = ROOT / "examples" / "sample-session.jsonl"
 
 SECRETS = {
     "prompt": "please mail Ada Lovelace about the merger with Zyzzyx Corp",

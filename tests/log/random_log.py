@@ -64,7 +64,13 @@ def random_records(seed, sessions, rounds=6):
                     record["compaction_outcome"] = dice.choice(["accepted", "accepted", "truncated"])
                     record["compaction_rt_ms"] = maybe(dice.randrange(5000, 60_000))
                 errors = record.pop("errors", [])
-                record.update(rules=[{"id": "a", "status": "matched"}], outcome={"input": 1}, errors=errors, input={})
+                record.update(
+                    rules=[{"id": "a", "status": "matched"}],
+                    outcome={"input": 1},
+                    errors=errors,
+                    input={},
+                    source="runtime",
+                )
                 yield {key: value for key, value in record.items() if value is not None}
 
 

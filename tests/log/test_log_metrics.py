@@ -2,14 +2,10 @@
 
 import json
 import re
-import sys
 import time
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from random_log import independent, random_records, write
 
 from policyengine.log.metrics.definitions import METRICS

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
-from policyengine.log.replay_records import ROUND_KINDS
+from policyengine.log.fields import ROUND_KINDS
 
 Row = Mapping[str, Any]
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from policyengine.log.chain import Chain
+from policyengine.log.read import TABLE
 from policyengine.log.sinks.jsonl import Fsync
 from policyengine.log.sinks.sink import Item, SinkError, as_input_error
 
-TABLE = "records"
 _CREATE = f"""
 CREATE TABLE IF NOT EXISTS {TABLE} (
   seq INTEGER PRIMARY KEY,
