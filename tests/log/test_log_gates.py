@@ -8,7 +8,8 @@ def continuation(number, *, fast, ms, fell_back=False, **more):
     """The routing record of a round that answered a batch with a text."""
     day = 1 + number % 9
     return {
-        "kind": "Routing", "policy": "routing", "policy_version": "1.0.0", "time": f"2026-03-{day:02d}T00:00:00.000+00:00",
+        "kind": "Routing", "policy": "routing", "policy_version": "1.0.0",
+        "time": f"2026-03-{day:02d}T00:00:00.000+00:00",
         "session_id": "fast" if fast else "primary", "turn_id": f"{fast}/{number}", "round": number + 1,
         "decision": "fast" if fast else "primary", "tier_actual": "fast" if fast and not fell_back else "primary",
         "response": "text", "prompt_tokens": 1000, "cached_tokens": 0 if fast else 900, "total_rt_ms": ms,
