@@ -1,8 +1,9 @@
 """Holding a claim against the record: an answer is data, and what it says must be in what it cites.
 
 Four questions, each about who said it. Does it cite entries of the span, by those who may speak for its section? Does
-a path belong to a file that calls have touched? Do its literals (paths, addresses, code) and enough of its telling
-words stand in what it cites? And is it no echo of tool output, cited as if somebody had said it?
+a path belong to a file that calls have touched? Do its literals (paths, addresses, code) stand in what it cites or in
+what was said, and enough of its telling words in what it cites? And is it no echo of tool output, cited as if
+somebody had said it?
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Grounding:
         self._entries: Mapping[int, Entry] = {entry.number: entry for entry in span if entry.kind != "thinking"}
         self._words: dict[int, frozenset[str]] = {}
         said = [text_of(entry) for entry in self._entries.values() if entry.role != "tool"]
+        self._spoken = "\n".join(said)
         self._said = _runs([*said, earlier], self._echo)
         self._output = _runs((text_of(e) for e in self._entries.values() if e.role == "tool"), self._echo)
 
@@ -78,7 +80,8 @@ class Grounding:
         return None
 
     def _literals_stand(self, claim: Claim, cited: Sequence[Entry]) -> bool:
-        known = "\n".join(text_of(entry) for entry in cited).casefold()
+        # What a person or the model has said anywhere in the span is known, whatever was cited for it.
+        known = "\n".join((self._spoken, *(text_of(entry) for entry in cited))).casefold()
         for literal in _WHOLE.findall(claim.text):
             if literal.casefold() not in known and self.path_of(literal) is None:
                 return False
@@ -89,18 +92,28 @@ class Grounding:
                 return False
         return True
 
-    def _share(self, claim: Claim, cited: Sequence[Entry]) -> float:
+    def telling(self, text: str) -> frozenset[str]:
+        """The words of a text that say something, by their first letters."""
         least, prefix = self._layout.grounding["word_letters"], self._layout.grounding["prefix_letters"]
-        telling = {word[:prefix] for word in _words(claim.text) if len(word) >= least or not word.isascii()}
+        return frozenset(word[:prefix] for word in _words(text) if len(word) >= least or not word.isascii())
+
+    def words_of(self) -> Mapping[int, frozenset[str]]:
+        """The words of every entry by its number, by their first letters."""
+        for number, item in self._entries.items():
+            if number not in self._words:
+                prefix = self._layout.grounding["prefix_letters"]
+                self._words[number] = frozenset(word[:prefix] for word in _words(text_of(item)))
+        return self._words
+
+    def _share(self, claim: Claim, cited: Sequence[Entry]) -> float:
+        telling = self.telling(claim.text)
         if not telling:
             return 1.0
-        known: set[str] = set()
-        for entry in cited:
-            if entry.number not in self._words:
-                self._words[entry.number] = frozenset(word[:prefix] for word in _words(text_of(entry)))
-            known |= self._words[entry.number]
-        text = "".join(sorted(w for w in known if not w.isascii()))
-        return sum(1 for w in telling if w in known or (not w.isascii() and w in text)) / len(telling)
+        words = self.words_of()
+        known = frozenset[str]().union(*(words[entry.number] for entry in cited))
+        # Scripts without spaces: a run of signs may stand inside a longer one.
+        runs = "\n".join(word for word in known if not word.isascii())
+        return sum(1 for word in telling if word in known or (not word.isascii() and word in runs)) / len(telling)
 
     def echoes(self, text: str) -> bool:
         """Whether so many words in a row stand in tool output, and in nothing that a person or the model said."""
