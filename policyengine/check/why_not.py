@@ -26,7 +26,7 @@ from policyengine.source.nearest import did_you_mean
 from policyengine.source.schema import validate_input
 
 TIMEOUT_MS = 10_000
-MOST_ANSWERS = 4
+MOST_ANSWERS = 12
 _MOST_PAIRS = 20_000
 RULE = "rule"
 """The name that stands for the deciding rule in a wanted outcome."""
@@ -133,7 +133,7 @@ class _Solved:
             for count in range(1, len(self.changed) + 1):
                 found = list(itertools.islice(self._with(both(wanted, sound), count), MOST_ANSWERS))
                 if found:
-                    return Answer(found=tuple(found))
+                    return Answer(found=_in_order(found, self.given))
         tried = list(itertools.islice(_tried(self.policy, self.read, self.given, self.goal), MOST_ANSWERS))
         return Answer(found=tuple(tried), why="" if tried else "no input that the engine confirms was found")
 
@@ -167,6 +167,17 @@ class _Solved:
 
     def _shapeless(self) -> list[str]:
         return [name for name, (_, one) in self.made.translator.inputs.whole.fields.items() if one.kind == "unknown"]
+
+
+def _in_order(found: list[Nearest], given: Mapping[str, Any]) -> tuple[Nearest, ...]:
+    """Fewest changes first, then in the order of the input's fields."""
+    names = list(given)
+
+    def place(one: Nearest) -> tuple[int, int]:
+        top = one.changes[0][0].split(".")[0].split("[")[0]
+        return len(one.changes), names.index(top) if top in names else len(names)
+
+    return tuple(sorted(found, key=place))
 
 
 def _changed(symbol: Symbol, value: Any, path: Path, made: Decided) -> Iterator[tuple[Path, Term]]:
@@ -264,7 +275,10 @@ def _bisected(best: dict[str, Any], path: Path, before: int, after: int, goal: _
 def _tried(policy: Policy, read: Read, input: Mapping[str, Any], goal: _Goal) -> Iterator[Nearest]:
     """Answers by trying values on the engine: one field, then two."""
     given = dict(input)
-    options = alternatives(read, policy.input_schema, given)
+    decision = policy.decide(given, trace=True)
+    # What the policy works out on the way is where something changes: a threshold, say.
+    worked_out = [*decision.outcome.values(), *decision.derived.values()]
+    options = alternatives(read, policy.input_schema, given, worked_out)
     singles = 0
     for path, values in options.items():
         for value in values:

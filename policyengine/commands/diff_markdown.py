@@ -19,10 +19,11 @@ _MOST_ROWS = 40
 
 def text(diff: Diff, impact: Impact | None) -> str:
     """Everything that fits; what does not is counted."""
-    head = [f"## Policy diff: `{diff.old}` → `{diff.new}`", ""]
-    head += [f"- {change.text}" for change in diff.bundle]
+    head = [f"## Policy diff: `{diff.old}` → `{diff.new}`"]
+    if diff.bundle:
+        head += ["", *(f"- {change.text}" for change in diff.bundle)]
     if impact is not None:
-        head += [*_impact(impact), ""]
+        head += _impact(impact)
     sections = ["\n".join(_policy(one)) for one in diff.policies]
     end = f"{len(diff.policies)} changed, {diff.unchanged} unchanged."
     kept = ["\n".join(head)]
@@ -46,7 +47,7 @@ def _policy(one: PolicyDiff) -> Iterator[str]:
         yield ""
         yield f"**{line[0].upper()}{line[1:]}.**"
     if one.spans:
-        yield from ("", "| threshold | windows: tokens, new less old |", "|---|---|")
+        yield from ("", "| threshold | windows: tokens before rounding, new less old |", "|---|---|")
         for name, spans in one.spans.items():
             yield f"| {name} | {'<br>'.join(words.span(span) for span in spans)} |"
     if one.witness is not None:
@@ -62,7 +63,7 @@ def _impact(impact: Impact) -> Iterator[str]:
     yield ""
     yield (
         f"**{impact.share:.1%} of the decisions change**: {thousands(impact.changed)} of {thousands(impact.decisions)} "
-        f"in {thousands(impact.rounds)} rounds of {impact.sessions} recorded sessions."
+        f"in {thousands(impact.rounds)} rounds of {impact.sessions} recorded session{'s' if impact.sessions != 1 else ''}."
     )
     if impact.groups:
         yield from ("", "| count | what | old | new | by | first |", "|---:|---|---|---|---|---|")

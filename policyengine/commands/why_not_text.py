@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from policyengine.check.why_not import Answer
 
 _LONGEST = 120
+_MOST = 6
 
 
 def text(answer: Answer, wanted: str) -> str:
@@ -21,10 +22,12 @@ def text(answer: Answer, wanted: str) -> str:
         return f"nothing that gives {wanted} was found: {answer.why}"
     count = len(answer.found[0].changes)
     lines = [f"nearest inputs that give {wanted}: {count} field{'s' if count != 1 else ''} changed"]
-    for one in answer.found:
+    for one in answer.found[:_MOST]:
         width = max(len(path) for path, _, _ in one.changes)
         lines += [f"  {path:<{width}}  {_short(old)} → {_short(new)}" for path, old, new in one.changes]
         lines.append(f"      decided by {one.rule}")
+    if len(answer.found) > _MOST:
+        lines.append(f"  and {len(answer.found) - _MOST} more; --format json lists them")
     return "\n".join(lines)
 
 

@@ -89,12 +89,22 @@ def _span(points: list[tuple[int, Fraction]]) -> Span:
 def witness(old: Policy, new: Policy, where: Mapping[str, tuple[Span, ...]]) -> Witness | None:
     """A window and a count on which both ladders decide otherwise, by the engine."""
     for name in ("auto", "hard", "warn", "effective_window", "compact_max_output_tokens"):
-        parts = sorted(where.get(name, ()), key=lambda part: -max(abs(part.least), abs(part.most)))
-        for part in parts:
-            for window in (part.low, part.high, (part.low + part.high) // 2):
-                if found := _differs(old, new, name, window):
-                    return found
+        windows = {window for part in where.get(name, ()) for window in _inside(part)}
+        for window in sorted(windows, key=lambda window: -_relative(old, new, name, window)):
+            if found := _differs(old, new, name, window):
+                return found
     return None
+
+
+def _inside(part: Span) -> tuple[int, ...]:
+    """Windows of a span: its ends, its middle, and the middle of its orders of magnitude."""
+    return part.low, math.isqrt(part.low * part.high), (part.low + part.high) // 2, part.high
+
+
+def _relative(old: Policy, new: Policy, name: str, window: int) -> float:
+    """By which share of the window a threshold moves."""
+    before, after = (policy.outcome({"window": window, "tokens": 0})[name] or 0 for policy in (old, new))
+    return float(abs(after - before) / window)
 
 
 def _differs(old: Policy, new: Policy, name: str, window: int) -> Witness | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policyengine.cel.syntax import Literal, walk
@@ -14,9 +14,14 @@ from policyengine.check.proofs.witnesses import shapes, try_texts
 _MOST_TEXTS = 60
 
 
-def alternatives(read: Read, schema: Mapping[str, Any], input: Mapping[str, Any]) -> dict[Path, list[Any]]:
-    """Other values for every field of an input, list fields included; some may not fit the schema."""
-    numbers = _numbers(read, input)
+def alternatives(
+    read: Read, schema: Mapping[str, Any], input: Mapping[str, Any], near: Iterable[Any] = ()
+) -> dict[Path, list[Any]]:
+    """Other values for every field of an input, list fields included; some may not fit the schema.
+
+    Numbers among `near` and beside them are tried as well.
+    """
+    numbers = _numbers(read, input, near)
     texts = try_texts(read)[:_MOST_TEXTS]
     found: dict[Path, list[Any]] = {}
     for path in leaves(dict(input)):
@@ -53,7 +58,7 @@ def _values(value: Any, part: Mapping[str, Any], numbers: list[int], texts: list
         yield None
 
 
-def _numbers(read: Read, input: Mapping[str, Any]) -> list[int]:
+def _numbers(read: Read, input: Mapping[str, Any], near: Iterable[Any]) -> list[int]:
     """Numbers at which something may change: those the policy writes, those of the input, and their neighbours."""
     seeds = {0, 10**9}
     for program in read.programs():
@@ -61,6 +66,7 @@ def _numbers(read: Read, input: Mapping[str, Any]) -> list[int]:
             if isinstance(node, Literal) and isinstance(node.value, (int, float)) and node.value == node.value:
                 seeds.add(int(node.value))
     seeds.update(int(one) for one in read.table.constants.values() if isinstance(one, (int, float)))
+    seeds.update(int(one) for one in near if isinstance(one, (int, float)) and abs(one) < 2**53)
     seeds.update(int(one) for path in leaves(dict(input)) if isinstance(one := at(input, path), (int, float)))
     return sorted({seed + step for seed in seeds for step in (-1, 0, 1)}, key=abs)
 

@@ -1,0 +1,221 @@
+"""Bundles: what changed in words, an input or a proof, replays, git revisions, formats."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from policyengine.commands import group
+from policyengine.kinds.bundle import load
+from policyengine.source.resources import policies_folder
+
+SESSION = str(Path(__file__).parents[3] / "examples" / "sample-session.jsonl")
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(group, ["diff", *arguments])
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    folder = tmp_path / "policies"
+    shutil.copytree(policies_folder(), folder)
+    return folder
+
+
+def _edit(folder: Path, file: str, old: str, new: str) -> None:
+    path = folder / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+VETO = "    - id: cross_result\n      when: distinct_calls >= cross_result_calls\n"
+CHANGES = [
+    # what, file, old text, new text, the policy, a change in words, effect
+    ("a constant", "routing.yaml", "cross_result_calls: 3", "cross_result_calls: 5", "routing",
+     "constant `cross_result_calls` changed from `3` to `5`", "different"),
+    ("a rule gone", "routing.yaml", VETO, "", "routing",
+     "veto `cross_result` removed: `distinct_calls >= cross_result_calls`", "different"),
+    ("a rule that can never decide", "compaction-gate.yaml", "    - id: forced\n",
+     "    - id: never\n      when: forced && !forced\n      outcome: {compact: false}\n    - id: forced\n", "compaction-gate",
+     "rule `never` added after `below_auto`: `forced && !forced`", "same"),
+    ("a condition written otherwise", "compaction-gate.yaml", "when: forced && rescue", "when: '!(!forced) && rescue",
+     "compaction-gate", "", "skip"),
+    ("a condition", "compaction-gate.yaml", "tokens < auto && !forced", "tokens <= auto && !forced", "compaction-gate",
+     "rule `below_auto`: condition changed from `auto != null && tokens < auto && !forced` to "
+     "`auto != null && tokens <= auto && !forced`", "different"),
+    ("the same condition", "compaction-gate.yaml", "tokens < auto && !forced", "!(tokens >= auto) && !forced",
+     "compaction-gate", "rule `below_auto`: condition changed", "same"),
+    ("an outcome", "history-repair.yaml", "outcome: {gap: tolerate, orphan_call: answer_cancelled",
+     "outcome: {gap: tolerate, orphan_call: drop", "history-repair", "default", "different"),
+    ("an owner", "routing.yaml", "owner: policyengine", "owner: somebody", "routing",
+     "owner changed from `policyengine` to `somebody`", "same"),
+    ("a description", "routing.yaml", "description: Off until", "description: Not before", "routing",
+     "rule `not_activated`: description changed", "same"),
+    ("a setting", "tips.yaml", "hysteresis_tokens: 0", "hysteresis_tokens: 500", "tips",
+     "hysteresis_tokens changed from `0` to `500`", "different"),
+    ("a tool's row", "directives.yaml", 'tools: [grep, glob, ls]\n      skip_llm_round: "false"',
+     'tools: [grep, glob, ls]\n      skip_llm_round: "true"', "directives",
+     "tools, row 2, skip_llm_round changed from `false` to `true`", "different"),
+    ("a word", "word-lists.yaml", "creates,", "", "prompt-class", "the word lists it uses changed", "different"),
+    ("a model's window", "models.yaml", "window: 1000000", "window: 900000", "models",
+     "model `claude-fable-5-2`: window changed from `1000000` to `900000`", "different"),
+    ("a recorded object", "models.yaml", "thinking_lowest: {output_config: {effort: low}}",
+     "thinking_lowest: {output_config: {effort: none}}", "models", "thinking_lowest", "different"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("what", "file", "old", "new", "policy", "says", "effect"), [r for r in CHANGES if r[6] != "skip"],
+    ids=[r[0] for r in CHANGES if r[6] != "skip"],
+)  # fmt: skip
+def test_a_change(bundle: Path, what: str, file: str, old: str, new: str, policy: str, says: str, effect: str) -> None:
+    _edit(bundle, file, old, new)
+    found = _run(str(policies_folder()), str(bundle), "--format", "json")
+    assert found.exit_code == 0, found.output
+    row = next(row for row in json.loads(found.output)["policies"] if row["name"] == policy)
+    assert any(says in change["text"] for change in row["changes"]), row["changes"]
+    assert row["effect"] == effect
+    if effect == "different":
+        both = [load(folder).policy(policy).decide(row["example"]["input"]) for folder in (policies_folder(), bundle)]
+        assert [dict(one.outcome) for one in both] == [row["example"]["old"], row["example"]["new"]]
+        assert both[0].outcome != both[1].outcome
+
+
+def test_a_moved_rule(bundle: Path) -> None:
+    _edit(bundle, "routing.yaml", VETO, "")
+    _edit(bundle, "routing.yaml", "    - id: further_action\n", f"{VETO}    - id: further_action\n")
+    row = json.loads(_run(str(policies_folder()), str(bundle), "--format", "json").output)["policies"][0]
+    assert row["changes"] == [{"what": "moved", "text": "veto `cross_result` moved to the front"}]
+
+
+def test_nothing_changed(bundle: Path) -> None:
+    found = _run(str(policies_folder()), str(bundle))
+    assert found.exit_code == 0
+    assert "0 changed" in found.output
+
+
+def test_policies_that_came_and_went(bundle: Path) -> None:
+    (bundle / "ladders" / "gap.yaml").unlink()
+    _edit(bundle, "bundle.yaml", "Ladder: floor", "Ladder: proven")
+    found = _run(str(policies_folder()), str(bundle)).output
+    assert "Ladder `gap` removed" in found
+    assert "Ladder: `proven` serves instead of `floor`" in found
+
+
+def test_replay_tells_which_decisions_change_and_why(bundle: Path) -> None:
+    _edit(bundle, "routing.yaml", "cross_result_calls: 3", "cross_result_calls: 2")
+    replay = json.loads(_run(str(policies_folder()), str(bundle), "--replay", SESSION, "--format", "json").output)[
+        "replay"
+    ]
+    assert replay["changed"] == sum(group["count"] for group in replay["groups"]) > 0
+    assert {(g["what"], g["old"], g["new"], g["new_rule"]) for g in replay["groups"]} == {
+        ("routing", "fast", "primary", "cross_result")
+    }
+    assert replay["routing"]["old"]["fast"] - replay["routing"]["new"]["fast"] == replay["changed"]
+
+
+def test_replay_tells_by_how_many_rounds_compactions_move(bundle: Path) -> None:
+    _edit(bundle, "ladders/floor.yaml", "autocompact_buffer: 13000", "autocompact_buffer: 40000")
+    arguments = (str(policies_folder()), str(bundle), "--replay", SESSION, "--window", "200000")
+    replay = json.loads(_run(*arguments, "--format", "json").output)["replay"]
+    assert replay["compactions"]
+    for row in replay["compactions"]:
+        assert row["moved"] == (row["new_round"] - row["old_round"] if row["old_round"] and row["new_round"] else None)
+    text = _run(*arguments).output
+    assert "earlier" in text or "a new one at round" in text
+
+
+def test_a_single_ladder_is_replayed_with_the_built_in_rest() -> None:
+    ladders = policies_folder() / "ladders"
+    found = _run(str(ladders / "floor.yaml"), str(ladders / "ceiling.yaml"), "--replay", SESSION, "--window", "50000")
+    assert found.exit_code == 0, found.output
+    assert "decisions change" in found.output
+
+
+LIMITS = [("0%", 1), ("100%", 0), ("0.9", 0)]
+
+
+@pytest.mark.parametrize(("limit", "status"), LIMITS)
+def test_max_changed(bundle: Path, limit: str, status: int) -> None:
+    _edit(bundle, "routing.yaml", "cross_result_calls: 3", "cross_result_calls: 2")
+    found = _run(str(policies_folder()), str(bundle), "--replay", SESSION, "--max-changed", limit)
+    assert found.exit_code == status
+
+
+MISUSED = [
+    (["one"], "give OLD and NEW"),
+    (["one", "two", "--git", "HEAD"], "give OLD and NEW"),
+    (["one", "two", "--max-changed", "5%"], "--replay"),
+    (["one", "two", "--max-changed", "many", "--replay", "x"], "write 5% or 0.05"),
+    (["one", "two"], "there is no such file or folder"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "says"), MISUSED)
+def test_misuse(arguments: list[str], says: str) -> None:
+    found = _run(*arguments)
+    assert found.exit_code != 0
+    assert says in (found.output or "") + str(found.exception)
+
+
+def test_git_revisions(bundle: Path, monkeypatch: Any) -> None:
+    root = bundle.parent
+    monkeypatch.chdir(root)
+    for command in (["init", "-q"], ["add", "policies"], ["commit", "-qm", "one"]):
+        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        subprocess.run(["git", *identity, *command], check=True, capture_output=True)
+    _edit(bundle, "routing.yaml", "cross_result_calls: 3", "cross_result_calls: 5")
+    for arguments in (["HEAD:policies", "policies"], ["--git", "HEAD", "policies"]):
+        found = _run(*arguments)
+        assert found.exit_code == 0, found.output
+        assert "HEAD:policies → policies" in found.output
+        assert "constant `cross_result_calls` changed" in found.output
+        assert "1 changed" in found.output
+    single = _run("--git", "HEAD", "policies/ladders/floor.yaml")
+    assert "0 changed" in single.output
+    unknown = _run("elsewhere:policies", "policies")
+    assert unknown.exit_code != 0
+    assert "elsewhere:policies" in str(unknown.exception)
+    outside = _run("HEAD:../policies", "policies")
+    assert "below the current folder" in str(outside.exception)
+
+
+def test_markdown_is_a_comment_that_every_forge_takes(bundle: Path) -> None:
+    rules = "".join(
+        f"    - id: extra_{n}\n      when: tokens == {n} && forced\n      outcome: {{compact: true}}\n"
+        for n in range(900)
+    )
+    _edit(bundle, "compaction-gate.yaml", "    - id: forced\n", f"{rules}    - id: forced\n")
+    _edit(bundle, "tips.yaml", "hysteresis_tokens: 0", "hysteresis_tokens: 500")
+    found = _run(str(policies_folder()), str(bundle), "--format", "markdown", "--replay", SESSION, "--timeout", "1")
+    assert found.exit_code == 0
+    assert len(found.output) < 65_000
+    assert "## Policy diff" in found.output
+    assert "more changes" in found.output
+    assert "| field | old | new |" in found.output
+
+
+def test_inputs_that_are_no_longer_the_same_are_not_called_the_same(tmp_path: Path) -> None:
+    spec = """apiVersion: policyengine/v1
+kind: Table
+metadata: {name: t, version: 1.0.0}
+spec:
+  input: {type: object, properties: {a: {type: TYPE}}, required: [a]}
+  rules: [{id: r, when: a == VALUE, outcome: {x: 1}}]
+  default: {outcome: {x: 0}}
+  on_error: {x: -1}
+"""
+    for name, type, value in (("one", "integer", "1"), ("two", "boolean", "true")):
+        (tmp_path / f"{name}.yaml").write_text(spec.replace("TYPE", type).replace("VALUE", value))
+    row = json.loads(_run(str(tmp_path / "one.yaml"), str(tmp_path / "two.yaml"), "--format", "json").output)[
+        "policies"
+    ][0]
+    assert row["effect"] == "not decided"

@@ -1,0 +1,142 @@
+"""`policyengine verify`: the default bundle, exit status, formats, examples that can be pasted, no solver."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from policyengine.check.proofs import solver
+from policyengine.check.proofs.results import Verdict
+from policyengine.check.proofs.verify import verify
+from policyengine.commands import group
+from policyengine.kinds.bundle import load
+from policyengine.source.errors import MissingExtraError
+from policyengine.source.resources import policies_folder
+
+KNOWN_FAULTS: set[tuple[str, str]] = {("retired-settings", "no-errors")}
+"""A refuted claim about the default bundle that awaits a fix of its kind."""
+
+
+def _run(*arguments: str, input: str | None = None) -> Result:
+    return CliRunner().invoke(group, ["verify", *arguments] if arguments[:1] != ("eval",) else arguments, input=input)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Any:
+    return verify(load().policies.values())
+
+
+def test_the_default_bundle_is_proven_or_its_refutations_are_accepted(whole: Any) -> None:
+    left = {(one.policy, one.id) for one in whole.results if one.verdict not in (Verdict.PROVEN, Verdict.ACCEPTED)}
+    assert left <= KNOWN_FAULTS
+    assert not whole.missing
+
+
+def test_every_acceptance_has_a_domain_and_a_reason(whole: Any) -> None:
+    accepted = [one for one in whole.results if one.verdict is Verdict.ACCEPTED]
+    assert accepted
+    assert all(one.accepted and one.reason for one in accepted)
+
+
+def test_the_recommended_ladder_has_none_accepted(whole: Any) -> None:
+    assert {one.verdict for one in whole.results if one.policy == "proven"} == {Verdict.PROVEN}
+
+
+def test_every_policy_of_the_loop_states_a_property(whole: Any) -> None:
+    stated = {one.policy for one in whole.results if not one.built_in}
+    assert stated >= {
+        "breaker", "compaction-call", "compaction-gate", "compaction-result", "directives", "routing", "tips",
+        "token-estimate", "floor", "gap", "ceiling", "proven",
+    }  # fmt: skip
+
+
+def test_every_example_decides_as_it_says_when_pasted(whole: Any) -> None:
+    for one in whole.results:
+        for example in one.examples:
+            found = _run("eval", one.policy, "--input", "-", "--format", "json", input=json.dumps(example.input))
+            assert found.exit_code == 0, found.output
+            if set(example.input) != {"window", "tokens"}:
+                assert json.loads(found.output)["decision"] == dict(example.seen)
+
+
+STATUS = [
+    # arguments, exit status, what is said
+    (
+        ["--policy", "floor"],
+        0,
+        ["accepted", "fails for windows 1 to 66 666", "proven for windows 66 667 to 10 000 000"],
+    ),
+    (["--policy", "ceiling"], 0, ["auto at 33000 = 28 050, auto at 33001 = 1"]),
+    (["--policy", "proven"], 0, ["12 claims: 12 proven"]),
+    (["--policy", "compaction-gate", "--all"], 0, ["rules-reachable: Every rule decides for some input."]),
+    (["--policy", "tips"], 0, ["No two tips are shown at once", "policyengine eval tips --input - <<<"]),
+    (["--policy", "nothing"], 2, []),
+    (["/there/is/nothing"], 2, []),
+]
+
+
+@pytest.mark.parametrize(("arguments", "status", "says"), STATUS, ids=[" ".join(row[0]) for row in STATUS])
+def test_status(arguments: list[str], status: int, says: list[str]) -> None:
+    found = _run(*arguments)
+    assert (found.exit_code if found.exit_code != 1 or found.exception is None else 2) == status
+    for text in says:
+        assert text in found.output
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> str:
+    path = tmp_path / "floor.yaml"
+    text = (policies_folder() / "ladders" / "floor.yaml").read_text(encoding="utf-8")
+    path.write_text(text.replace("window < 66667.0", "window < 66666.0"), encoding="utf-8")
+    return str(path)
+
+
+def test_a_refutation_exits_with_1_and_shows_a_line_to_paste(broken: str) -> None:
+    found = _run(broken)
+    assert found.exit_code == 1
+    assert "it fails outside the accepted domain" in found.output
+    line = next(line for line in found.output.splitlines() if "policyengine eval" in line).strip()
+    words = shlex.split(line)
+    assert words[:4] == ["policyengine", "eval", "floor", "--bundle"]
+    assert json.loads(words[-1]) == {"window": 66_666, "tokens": 0}
+    outcome = load(broken).policy("floor").outcome(json.loads(words[-1]))
+    assert outcome["auto"] + outcome["compact_max_output_tokens"] > 66_666
+
+
+def test_json_holds_the_windows(broken: str) -> None:
+    found = _run(broken, "--format", "json")
+    document = json.loads(found.output)
+    row = next(row for row in document["results"] if row["id"] == "self-hosting")
+    assert row["verdict"] == "refuted"
+    assert row["fails_at_windows"] == [{"from": 66_666, "to": 66_666}]
+    assert row["holds_at_windows"] == [{"from": 66_667, "to": 10_000_000}]
+    assert row["examples"][0]["input"] == {"window": 66_666, "tokens": 0}
+    assert document["counts"]["refuted"] == 1
+
+
+def test_not_decided_fails_only_when_strict(tmp_path: Path) -> None:
+    text = (policies_folder() / "ladders" / "floor.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "floor.yaml"
+    path.write_text(text.replace("pct: pct * window", "pct: 1.0 / window"), encoding="utf-8")
+    assert "not decided" in _run(str(path)).output
+    assert _run(str(path)).exit_code == 0
+    assert _run(str(path), "--strict").exit_code == 1
+
+
+def test_without_the_solver_ladders_are_decided_and_the_rest_says_what_to_install(monkeypatch: Any) -> None:
+    def missing() -> Any:
+        raise MissingExtraError("z3-solver", "proofs", "proving a policy that is not a ladder")
+
+    for module in ("symbols", "inputs", "translate", "calculation", "searching", "witnesses", "solver"):
+        monkeypatch.setattr(f"policyengine.check.proofs.{module}.z3", missing)
+    assert solver.z3 is missing
+    assert _run("--policy", "floor").exit_code == 0
+    found = _run("--policy", "floor", "--policy", "routing")
+    assert found.exit_code == 2
+    assert "fails for windows 1 to 66 666" in found.output
+    assert "pip install 'policyengine[proofs]'" in found.output

@@ -1,0 +1,104 @@
+"""`eval --why-not`: the nearest input that gives another outcome, or that none does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from policyengine.commands import group
+from policyengine.kinds.bundle import load
+from policyengine.source.errors import MissingExtraError
+
+
+def _run(policy: str, wanted: str, *settings: str, form: str = "json") -> Result:
+    sets = [part for one in settings for part in ("--set", one)]
+    example = [] if policy in ("floor", "retired-settings") else ["--example"]
+    return CliRunner().invoke(group, ["eval", policy, *example, *sets, "--why-not", wanted, "--format", form])
+
+
+EDIT = '{"name": "Edit", "tool": "edit_file", "kind": "edit", "error": false, "cancelled": false}'
+READ = '{"name": "Read", "tool": "read_file", "kind": "read", "error": false, "cancelled": false}'
+LADDER = ("window=200000", "tokens=1000")
+
+NEAREST = [
+    # policy, wanted, settings, one of the nearest changes as path -> new value
+    ("routing", "decision=primary", (), {"unresolved_errors": 1}),
+    ("routing", "decision=fast", ("unresolved_errors=2",), {"unresolved_errors": 0}),
+    ("routing", "decision=fast", ("strategy=always_primary",), {"strategy": None}),
+    ("routing", "rule=fast", (f"batch=[{READ}, {EDIT}]",), {"batch": [json.loads(READ)]}),
+    ("routing", "rule=write_tool", (), {"batch[0].kind": None}),
+    ("floor", "tier=hard", LADDER, {"tokens": 177_000}),
+    ("floor", "tier=auto", LADDER, {"tokens": 167_000}),
+    ("floor", "tier=warn", ("window=200000", "tokens=170000"), {"tokens": 166_999}),
+    ("compaction-call", "call=false", (), {"input_tokens": 64_037}),
+    ("compaction-gate", "compact=true", ("forced=false", "breaker=open", "tokens=200000", "auto=1"), {"forced": True}),
+    ("tips", "tip=null", (), {"tokens": 146_999}),
+    ("prompt-class", "prompt_class=action", ("prompt=hello",), {"prompt": None}),
+    ("retired-settings", "rule=hasFailedCompressionAttempt", ('settings={"a": 1}',),
+     {"settings.hasFailedCompressionAttempt": True}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("policy", "wanted", "settings", "change"), NEAREST)
+def test_nearest(policy: str, wanted: str, settings: tuple[str, ...], change: dict[str, Any]) -> None:
+    found = _run(policy, wanted, *settings)
+    assert found.exit_code == 0, found.output
+    nearest = json.loads(found.output)["why_not"]["nearest"]
+    changes = [{one["path"]: one["new"] for one in row["changes"]} for row in nearest]
+    ((path, value),) = change.items()
+    assert any(set(row) == {path} and (value is None or row[path] == value) for row in changes), changes
+    name, _, text = wanted.partition("=")
+    for row in nearest:
+        decision = load().policy(policy).decide(row["input"])
+        assert not decision.errors
+        if name == "rule":
+            assert decision.rules == (text,)
+        else:
+            assert json.dumps(decision.outcome[name]).strip('"') == text
+
+
+def test_a_number_is_changed_no_further_than_needed() -> None:
+    row = json.loads(_run("floor", "tier=hard", *LADDER).output)["why_not"]["nearest"]
+    one = next(one for one in row if one["changes"][0]["path"] == "tokens")
+    ladder = load().policy("floor")
+    assert ladder.outcome({**one["input"], "tokens": one["input"]["tokens"] - 1})["tier"] == "auto"
+
+
+SAID = [
+    # policy, wanted, settings, the text
+    ("routing", "decision=fast", (), "decision=fast is what is decided"),
+    ("compaction-call", "thinking=on", (), "no input gives thinking=on: proven"),
+    ("breaker", "rule=half_open", (), "no input gives rule=half_open: proven"),
+    ("floor", "tier=hard", LADDER, "nearest inputs that give tier=hard: 1 field changed"),
+]
+
+
+@pytest.mark.parametrize(("policy", "wanted", "settings", "says"), SAID)
+def test_text(policy: str, wanted: str, settings: tuple[str, ...], says: str) -> None:
+    assert says in _run(policy, wanted, *settings, form="text").output
+
+
+WRONG = [("decison=fast", "decides no 'decison'"), ("rule=fats", "has no rule 'fats'"), ("fast", "write FIELD=VALUE")]
+
+
+@pytest.mark.parametrize(("wanted", "says"), WRONG)
+def test_what_cannot_be_asked(wanted: str, says: str) -> None:
+    found = _run("routing", wanted)
+    assert found.exit_code != 0
+    assert says in str(found.exception)
+
+
+@pytest.mark.parametrize(("policy", "wanted", "settings", "change"), NEAREST[:3] + NEAREST[5:9])
+def test_without_the_solver_single_fields_are_still_found(
+    monkeypatch: Any, policy: str, wanted: str, settings: tuple[str, ...], change: dict[str, Any]
+) -> None:
+    def missing() -> Any:
+        raise MissingExtraError("z3-solver", "proofs", "this")
+
+    for module in ("symbols", "inputs", "translate", "calculation", "searching", "witnesses", "solver"):
+        monkeypatch.setattr(f"policyengine.check.proofs.{module}.z3", missing)
+    rows = json.loads(_run(policy, wanted, *settings).output)["why_not"]["nearest"]
+    assert {**change}.keys() & {one["path"] for row in rows for one in row["changes"]}
