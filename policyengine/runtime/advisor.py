@@ -57,16 +57,26 @@ class Advisor:
         return self._live()
 
     async def before_send(
-        self, state: LoopState, count: Count, *, window: int | None, prompts: int, forced: bool = False
+        self,
+        state: LoopState,
+        count: Count,
+        *,
+        window: int | None,
+        prompts: int,
+        forced: bool = False,
+        asked: bool = False,
     ) -> BeforeSend:
-        """Everything that is decided before a send; the breaker's part in one step with the shared state."""
+        """Everything that is decided before a send; the breaker's part in one step with the shared state.
+
+        `forced` is a provider's demand, `asked` a person's, which passes every bound.
+        """
         live, now = self.live, self._now()
 
         def step(shared: State | None) -> tuple[State | None, BeforeSend | Exception]:
             joined = _joined(state, shared, now)
             try:
                 before = live.loop.before_send(
-                    joined, count, window=window, session_prompt_count=prompts, now_ms=now, forced=forced
+                    joined, count, window=window, session_prompt_count=prompts, now_ms=now, forced=forced, asked=asked
                 )
             except Exception as error:
                 return None, error

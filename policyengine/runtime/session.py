@@ -120,7 +120,7 @@ class Session:
             raise SessionBusyError(self.state)
         core = self._core
         before = await core.advisor.before_send(
-            core.state, core.count(), window=core.window_of(core.settings.primary), prompts=core.prompts, forced=True
+            core.state, core.count(), window=core.window_of(core.settings.primary), prompts=core.prompts, asked=True
         )
         core.state = before.state
         if not before.compact:

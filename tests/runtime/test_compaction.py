@@ -179,6 +179,15 @@ def test_c28_r27_a_cooldown_lets_one_half_open_try_through(ok: bool) -> None:
         assert len(model.summaries) == 4
 
 
+def test_what_a_person_asks_for_passes_every_bound() -> None:
+    model = Model([fault("auth", 401)], says("ok", 180_000, 1))
+    session = _session(model, 200_000, _messages([400_000, 320_000]), 180_000)
+    _many(session, 5)
+    assert len(model.summaries) == 3
+    assert not asyncio.run(session.compact()).accepted
+    assert len(model.summaries) == 4
+
+
 def test_r30_a_cancelled_half_open_try_gives_its_permit_back() -> None:
     async def run() -> None:
         now = [1_000_000]
