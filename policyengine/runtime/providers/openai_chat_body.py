@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
-from policyengine.runtime.messages import Call, Image, Message, Result, Text
+from policyengine.runtime.messages import Block, Call, Image, Message, Result, Text
 from policyengine.runtime.provider import Request, ToolSpec
 from policyengine.runtime.providers.alternation import alternating
 from policyengine.runtime.providers.request_facts import marks_cache, thinking_fields, tools_on_wire
@@ -40,13 +41,16 @@ def chat_body(request: Request, options: Options, cap_field: str) -> Json:
 def _messages(request: Request, options: Options) -> Iterator[Json]:
     if request.system:
         yield {"role": "system", "content": request.system}
-    for message in alternating(request.messages, options.gap, options.filler):
-        if message.role == "assistant":
-            yield from _assistant(message)
-        elif message.role == "tool":
-            yield from _results(message)
-        else:
-            yield {"role": "user", "content": _content(message.blocks)}
+    said = alternating(request.messages, options.gap, options.filler)
+    for role, group in groupby(said, lambda message: message.role):
+        if role == "tool":
+            yield from _results([block for message in group for block in message.blocks])
+            continue
+        for message in group:
+            if role == "assistant":
+                yield from _assistant(message)
+            else:
+                yield {"role": "user", "content": _content(message.blocks)}
 
 
 def _assistant(message: Message) -> Iterator[Json]:
@@ -64,10 +68,10 @@ def _call(call: Call) -> Json:
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
-def _results(message: Message) -> Iterator[Json]:
-    """One message a result; images follow in a user message, since a tool message takes only text."""
+def _results(blocks: Sequence[Block]) -> Iterator[Json]:
+    """One message a result; images follow them all in a user message, since a tool message takes only text."""
     images: list[Text | Image] = []
-    for result in message.blocks:
+    for result in blocks:
         if not isinstance(result, Result):
             continue
         texts = [part.text for part in result.parts if isinstance(part, Text)]

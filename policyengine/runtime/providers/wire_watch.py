@@ -140,4 +140,11 @@ def http_client(timeout_s: float | None) -> httpx2.AsyncClient:
         request.extensions["timeout"] = waits.as_dict()
 
     hooks: dict[str, list[Callable[..., Any]]] = {"request": [on_request], "response": [_on_response]}
-    return httpx2.AsyncClient(verify=ssl_context(), timeout=waits, follow_redirects=True, event_hooks=hooks)
+    return httpx2.AsyncClient(
+        verify=ssl_context(),
+        timeout=waits,
+        # How many calls run at once is the caller's to say; a full pool would look like a slow provider.
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+        follow_redirects=True,
+        event_hooks=hooks,
+    )

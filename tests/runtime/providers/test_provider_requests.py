@@ -14,7 +14,7 @@ from policyengine.runtime.provider import Request, ToolSpec
 from policyengine.runtime.providers.capabilities import missing
 from tests.runtime.peers.dialects import DIALECTS, anthropic_block, anthropic_end, anthropic_start, gemini_chunk, sse
 from tests.runtime.peers.server import Peer, answer
-from tests.runtime.providers.support import KEY, TOOL, Outcome, ask, facts, request, skip_without_sdk
+from tests.runtime.providers.support import KEY, TOOL, Outcome, ask, facts, named, request, skip_without_sdk
 
 ALL = list(DIALECTS)
 
@@ -225,6 +225,14 @@ def test_results_arrive_with_id_error_and_image(name: str) -> None:
         assert '"is_error": true' in sent
     if name == "gemini":
         assert '"response": {"error": "no such file"}' in sent
+
+
+@named(["openai", "qwen"])
+def test_an_image_follows_all_results_of_its_batch(name: str) -> None:
+    batch = (results("a", Text("x"), Image("image/png", "aGk=")), results("b"))
+    sent = body(name, request(name, user("one"), said(called("a"), called("b")), *batch, cache_marks=False))
+    assert _roles(name, sent) == ["user", "assistant", "tool", "tool", "user"]
+    assert sent["messages"][-1]["content"][0]["image_url"]["url"] == "data:image/png;base64,aGk="
 
 
 def test_arguments_that_were_no_json_go_back_as_they_came() -> None:

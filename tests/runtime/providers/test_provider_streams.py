@@ -35,7 +35,7 @@ from tests.runtime.peers.dialects import (
     responses_text,
     sse,
 )
-from tests.runtime.peers.server import Cut, Pause, Peer, Step, Until, answer
+from tests.runtime.peers.server import Answer, Arrived, Cut, Pause, Peer, Step, Until, answer
 from tests.runtime.providers.support import (
     Outcome,
     ask,
@@ -438,3 +438,29 @@ def test_usage_of_the_input_stands_even_where_nothing_else_came() -> None:
     assert error.usage == UsageReport(
         input=ANTHROPIC_INPUT["input_tokens"], cache_read=ANTHROPIC_INPUT["cache_read_input_tokens"], cache_write=0
     )
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
+def test_200_streams_are_open_at_once(name: str) -> None:
+    """None waits for another: the answers go on only when all requests have arrived."""
+    count = 200
+    dialect = DIALECTS[name]
+
+    async def run() -> list[str]:
+        everyone = asyncio.Event()
+        peer: Peer
+
+        def script(_: Arrived) -> Answer:
+            if len(peer.requests) == count:
+                everyone.set()
+            return answer(*dialect.recorded[:1], Until(everyone), *dialect.recorded[1:])
+
+        async with Peer(script) as peer:
+            given = provider(name, peer.url)
+            async with asyncio.timeout(PATIENCE_S):
+                outcomes = await asyncio.gather(*(collect(given, request(name)) for _ in range(count)))
+            await given.close()
+        return [outcome.kind for outcome in outcomes]
+
+    skip_without_sdk(name)
+    assert asyncio.run(run()) == ["whole"] * count
