@@ -84,23 +84,28 @@ JUDGED = [
         {"assert": "auto >= 0.0"}, "not decided", "division",
     ),
     (
-        "rising in every window", {"thresholds": {"warn": "0.0", "auto": "math.least(window, 500.0)", "hard": "window"}},
+        "rising in every window", {"thresholds": {"warn": "0.0", "auto": "math.least(window, 500.0)",
+         "hard": "window"}},
         {"nondecreasing": "auto"}, "proven", "",
     ),
     (
-        "falling somewhere", {"thresholds": {"warn": "0.0", "auto": "math.least(window, 1000.0 - window)", "hard": "0.0"}},
+        "falling somewhere", {"thresholds": {"warn": "0.0", "auto": "math.least(window, 1000.0 - window)",
+         "hard": "0.0"}},
         {"nondecreasing": "auto"}, "refuted", "",
     ),
     (
-        "falling outside the domain", {"thresholds": {"warn": "0.0", "auto": "math.least(window, 1000.0 - window)", "hard": "0.0"}},
+        "falling outside the domain", {"thresholds": {"warn": "0.0", "auto": "math.least(window, 1000.0 - window)",
+         "hard": "0.0"}},
         {"nondecreasing": "auto", "domain": "window <= 500.0"}, "proven", "",
     ),
     (
-        "a fall across a gap of the domain", {"thresholds": {"warn": "0.0", "auto": "math.least(window, 1000.0 - window)", "hard": "0.0"}},
+        "a fall across a gap of the domain", {"thresholds": {"warn": "0.0",
+         "auto": "math.least(window, 1000.0 - window)", "hard": "0.0"}},
         {"nondecreasing": "auto", "domain": "window <= 500.0 || window == 990.0"}, "refuted", "",
     ),
     (
-        "a jump between two whole windows", {"thresholds": {"warn": "0.0", "auto": "window < 10.5 ? 1.0 : 2.0", "hard": "3.0"}},
+        "a jump between two whole windows", {"thresholds": {"warn": "0.0", "auto": "window < 10.5 ? 1.0 : 2.0",
+         "hard": "3.0"}},
         {"continuous": "auto"}, "refuted", "",
     ),
     ("without jumps", {}, {"continuous": "auto"}, "proven", ""),
