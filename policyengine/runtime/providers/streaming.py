@@ -83,6 +83,7 @@ class SdkProvider(ABC):
     def __init__(self, options: Options) -> None:
         self.options = options
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
+        self._making: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
     @abstractmethod
     def make_client(self) -> Any:
@@ -154,14 +155,12 @@ class SdkProvider(ABC):
 
     async def _client(self) -> Any:
         loop = asyncio.get_running_loop()
-        client = self._clients.get(loop)
-        if client is None:
-            # Loading an SDK takes a second or more; other sessions go on meanwhile.
-            made = await asyncio.to_thread(self._make_client)
-            client = self._clients.setdefault(loop, made)
-            if client is not made:
-                await self.close_client(made)
-        return client
+        if loop not in self._clients:
+            async with self._making.setdefault(loop, asyncio.Lock()):
+                if loop not in self._clients:
+                    # Loading an SDK takes a second or more; other sessions go on meanwhile.
+                    self._clients[loop] = await asyncio.to_thread(self._make_client)
+        return self._clients[loop]
 
     def _make_client(self) -> Any:
         missing_key = False
