@@ -61,9 +61,10 @@ def _policy(one: PolicyDiff) -> Iterator[str]:
 
 def _impact(impact: Impact) -> Iterator[str]:
     yield ""
+    sessions = f"{impact.sessions} recorded session{'s' if impact.sessions != 1 else ''}"
     yield (
         f"**{impact.share:.1%} of the decisions change**: {thousands(impact.changed)} of {thousands(impact.decisions)} "
-        f"in {thousands(impact.rounds)} rounds of {impact.sessions} recorded session{'s' if impact.sessions != 1 else ''}."
+        f"in {thousands(impact.rounds)} rounds of {sessions}."
     )
     if impact.groups:
         yield from ("", "| count | what | old | new | by | first |", "|---:|---|---|---|---|---|")
