@@ -29,6 +29,7 @@ _PROVIDERS = ["scripted", "openai", "openai-responses", "qwen", "anthropic", "ge
     help="read-only: read_file, list_directory, grep and git, confined to the current folder.",
 )  # fmt: skip
 @click.option("--window", type=click.IntRange(min=1), metavar="N", help="Context window of the primary model, tokens.")
+@click.option("--fast-window", type=click.IntRange(min=1), metavar="N", help="That of the fast model, tokens.")
 @click.option("--resume", metavar="FILE", help="Take up a session that was saved.")
 @click.option("--save", metavar="FILE", help="Save the session, in a form that `policyengine replay` reads.")
 @click.option("--state", metavar="FILE", help="Keep breaker and kill switch in this SQLite file.")

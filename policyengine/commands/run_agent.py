@@ -38,8 +38,8 @@ streams:
 
 async def run(
     *, prompt: str, provider: str, base_url: str | None, primary: str | None, fast: str | None, script: str | None,
-    tools: str, window: int | None, resume: str | None, save: str | None, state: str | None, log: str | None,
-    quiet: bool, bundle: str | None,
+    tools: str, window: int | None, fast_window: int | None, resume: str | None, save: str | None, state: str | None,
+    log: str | None, quiet: bool, bundle: str | None,
 ) -> int:  # fmt: skip
     """One turn. The exit status: 0 where the turn has its answer, 1 where it was stopped."""
     from policyengine.runtime.read_only_tools import read_only_tools
@@ -56,6 +56,7 @@ async def run(
                 "system": adapter.live.settings["run_system"],
                 "tools": read_only_tools(Path.cwd()) if tools == "read-only" else (),
                 "window": window,
+                "fast_window": fast_window,
                 "fast_routing": True if fast is not None else None,
             }
             if resume is not None:

@@ -132,10 +132,7 @@ class Adapter:
             fast=fast,
             system=system,
             memory=memory,
-            windows={
-                **({primary: window} if window is not None else {}),
-                **({fast: fast_window} if fast is not None and fast_window is not None else {}),
-            },
+            windows=_windows(primary, window, fast, fast_window),
             strategy=strategy,
             always_summarize=always_summarize,
             fast_routing=fast_routing,
@@ -154,6 +151,7 @@ class Adapter:
         memory: str = "",
         tools: Iterable[Tool] = (),
         window: int | None = None,
+        fast_window: int | None = None,
         fast_routing: bool | None = None,
         strategy: str = "auto",
         mirrors: Iterable[Place] = (),
@@ -168,7 +166,7 @@ class Adapter:
             fast=fast,
             system=system,
             memory=memory,
-            windows={primary: window} if window is not None else {},
+            windows=_windows(primary, window, fast, fast_window),
             fast_routing=fast_routing,
             strategy=strategy,
         )
@@ -295,6 +293,12 @@ class _Pinned:
         if before.digest == self._live.digest:
             return None
         return BundleChanged(self._live.digest, before.digest)
+
+
+def _windows(primary: str, window: int | None, fast: str | None, fast_window: int | None) -> dict[str, int]:
+    """Windows that were stated, by model."""
+    stated = {primary: window, **({fast: fast_window} if fast is not None else {})}
+    return {model: tokens for model, tokens in stated.items() if tokens is not None}
 
 
 def _registered(tools: Iterable[Tool]) -> dict[str, Tool]:

@@ -83,7 +83,8 @@ def test_a_turn_shows_its_decisions_and_saves_what_replay_reads(folder: Path) ->
 def test_withdrawn_text_is_no_part_of_the_answer(folder: Path) -> None:
     script = SCRIPT.replace("      - call: {name: read_file, arguments: {path: ../outside.txt}}\n", "")
     (folder / "script.yaml").write_text(script)
-    done = _run(folder, "show the needle", "--script", "script.yaml", "--primary", "big", "--fast", "small")
+    models = ("--primary", "big", "--fast", "small", "--fast-window", "100000")
+    done = _run(folder, "show the needle", "--script", "script.yaml", *models)
     assert done.returncode == 0
     assert "fell back from small to big: tool_call_seen" in done.stderr
     assert "half an ans" not in done.stdout
