@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from policyengine.log.sinks.jsonl import rotated
 from policyengine.source.errors import InputError
 
 _PAUSE_S = 0.2
@@ -34,6 +35,12 @@ def follow(
                     rest = b""
                 continue
             if _replaced(path, file):
+                # What was written between the last look and the renaming, then the files set aside since, whole.
+                for line in (*file, *_since(path, file)):
+                    rest += line
+                    if rest.endswith(b"\n"):
+                        yield rest
+                        rest = b""
                 file.close()
                 file = path.open("rb")
                 rest = b""
@@ -54,6 +61,16 @@ def _last(file: BinaryIO, count: int) -> list[bytes]:
     whole = [line for line in lines if line.endswith(b"\n")]
     file.seek(end - (len(lines[-1]) if lines and not lines[-1].endswith(b"\n") else 0))
     return whole[-count:] if count else []
+
+
+def _since(path: Path, file: BinaryIO) -> Iterator[bytes]:
+    """The lines of the files that were set aside after this one."""
+    aside = rotated(path)
+    mine = os.fstat(file.fileno()).st_ino
+    at = next((place for place, one in enumerate(aside) if one.stat().st_ino == mine), len(aside))
+    for one in aside[at + 1 :]:
+        with one.open("rb") as later:
+            yield from later
 
 
 def _replaced(path: Path, file: BinaryIO) -> bool:

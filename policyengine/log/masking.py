@@ -30,6 +30,8 @@ DROPPED = object()
 _QUOTED = re.compile(r"""(["'])([^"'\\]*)\1""")
 """A text that stands in an expression."""
 
+_SCALARS = frozenset({str, int, float, bool})
+
 _Plan = Callable[[Any, set[str]], Any]
 
 
@@ -144,7 +146,8 @@ class _Planner:
             fits = lambda value: (  # noqa: E731
                 type(value) in number or (type(value) is str and value in own)
             )
-        closed = self._apply(path, self._treatment(path, kind, True, public))
+        treatment = self._treatment(path, kind, True, public)
+        closed, keeps = self._apply(path, treatment), treatment == "keep"
         text = self._apply(path, self._treatment(path, kind if kind != "unknown" else "string", False, public))
         fields = {
             name: self.plan(_resolved(part), f"{path}.{name}" if path else name)
@@ -159,12 +162,16 @@ class _Planner:
         def run(value: Any, found: set[str]) -> Any:
             if value is None:
                 return None
+            if type(value) in _SCALARS:  # asked first: most values are, and asking for a Mapping is slow
+                if fits(value):
+                    return value if keeps else closed(value, found)
+                return text(value, found)
             if isinstance(value, Mapping):
                 return self._mapping(value, fields, other or self._unknown(path), bool(named), path, found)
             if isinstance(value, list | tuple):
                 one = items or self._unknown(path)
                 return [item for part in value if (item := one(part, found)) is not DROPPED]
-            return closed(value, found) if type(value) is not list and fits(value) else text(value, found)
+            return text(value, found)
 
         return run
 

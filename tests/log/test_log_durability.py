@@ -68,13 +68,13 @@ def test_kill_9_twenty_times_loses_no_acknowledged_record(tmp_path, name):
     kill_while_writing(tmp_path / name, 20)
 
 
-@pytest.mark.parametrize("mode", ["run", "handled"], ids=["no handler of its own", "a handler of its own"])
+@pytest.mark.parametrize("mode", ["plain", "handled"], ids=["no handler of its own", "a handler of its own"])
 def test_sigterm_writes_what_was_put_in(tmp_path, mode):
     path = tmp_path / "log.jsonl"
     child = start(path, mode)
     time.sleep(0.1)
     acknowledged = ended(child, signal.SIGTERM)
-    assert child.returncode == (-signal.SIGTERM if mode == "run" else 0)
+    assert child.returncode == (-signal.SIGTERM if mode == "plain" else 0)
     assert len(list(records(path))) >= acknowledged > 0
     assert check([path]).problems == []
 

@@ -49,10 +49,18 @@ def browse(page, folder, *options):
     return found.stdout.decode(), said, asked
 
 
-@pytest.mark.parametrize(("theme", "ink"), [("light", "1"), ("dark", "0")])
-def test_the_report_in_a_browser(report, tmp_path, theme, ink):
+@pytest.mark.parametrize(
+    ("theme", "scheme", "width"),
+    [
+        ("light", "1", 1100),
+        ("dark", "0", 500),
+        pytest.param("light", "1", 500, marks=pytest.mark.soak),
+        pytest.param("dark", "0", 1100, marks=pytest.mark.soak),
+    ],
+)
+def test_the_report_in_a_browser(report, tmp_path, theme, scheme, width):
     document, said, asked = browse(
-        report, tmp_path, "--dump-dom", f"--blink-settings=preferredColorScheme={ink}", "--window-size=1100,3000"
+        report, tmp_path, "--dump-dom", f"--blink-settings=preferredColorScheme={scheme}", f"--window-size={width},3000"
     )
     assert said == []
     assert not [address for address in asked if not any(host in address for host in BROWSER)], asked
@@ -64,14 +72,13 @@ def test_the_report_in_a_browser(report, tmp_path, theme, ink):
         assert "<td" in part, name
     text = {"light": "rgb(27, 31, 36)", "dark": "rgb(232, 235, 238)"}[theme]
     assert text in document
-
-
-def test_the_report_fits_a_phone_and_can_be_printed(report, tmp_path):
-    document, said, _ = browse(report, tmp_path, "--dump-dom", "--window-size=500,3000")
-    assert said == []
-    widths = [int(width) for width in re.findall(r'class="main-svg"[^>]* width="(\d+)"', document)]
+    widths = [int(one) for one in re.findall(r'class="main-svg"[^>]* width="(\d+)"', document)]
     assert widths
-    assert max(widths) <= 500
+    assert max(widths) <= width
+
+
+@pytest.mark.soak
+def test_the_report_can_be_printed(report, tmp_path):
     pdf = tmp_path / "report.pdf"
     browse(report, tmp_path, f"--print-to-pdf={pdf}")
     assert pdf.stat().st_size > 20_000

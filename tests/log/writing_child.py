@@ -34,6 +34,8 @@ def main(path, mode):
     while time.monotonic() < until:
         number += 1
         log.decided(made, round=number)
+        if mode != "run":
+            time.sleep(0.0005)  # so that little waits when the process is told to end
         if log.written != said:
             if said < 0:
                 log.flush()
