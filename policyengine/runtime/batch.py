@@ -142,6 +142,7 @@ class BatchRunner:
 
     def _batch(self, calls: Sequence[Call], kinds: Mapping[str, tuple[str, bool]], ran: Mapping[str, Ran]) -> BatchRun:
         batch = BatchRun()
+        tokenizer, _ = self._core.live().loop.tokenizer()
         for call in calls:
             done = ran[call.id]
             kind, mcp = kinds[call.id]
@@ -161,6 +162,6 @@ class BatchRunner:
             arguments = call.raw_arguments if call.raw_arguments is not None else dict(call.arguments)
             outcome = ToolResult((), 0, done.result.error, done.result.cancelled)
             batch.recorded.append(ToolCall(call.id, call.name, arguments, fingerprint(arguments), outcome))
-            batch.output += message_sizes(Message("tool", (done.result,)))
+            batch.output += message_sizes(Message("tool", (done.result,)), tokenizer)
             batch.model = done.output.model or batch.model
         return batch

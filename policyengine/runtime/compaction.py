@@ -245,7 +245,7 @@ class Compactor:
             whole = core.estimate()
             # The estimate may lie beside the provider's count; what is kept is taken at the same rate.
             rest = -(-rest * tokens // whole) if whole else rest
-        text = loop.size_tokens(message_sizes(message))
+        text = loop.size_tokens(message_sizes(message, loop.tokenizer()[0]))
         if summary.output_tokens is not None:
             text = max(text, summary.output_tokens - (summary.reasoning_tokens or 0))
         return rest + text

@@ -83,6 +83,7 @@ class Core:
     brief: str = ""
     """An instruction that was added once, for summary rounds."""
     _sizes: dict[int, tuple[Message, Sizes]] = field(default_factory=dict)
+    _sized_by: str = ""
 
     def provider_of(self, model: str) -> Provider:
         """Who serves a model: the catalogue's provider, or the only one there is."""
@@ -126,14 +127,17 @@ class Core:
         return [tool.spec for tool in self.tools.values()]
 
     def sizes(self, messages: Sequence[Message]) -> list[Sizes]:
-        """Sizes of messages; each message is measured once."""
-        known = self._sizes
+        """Sizes of messages; each message is measured once under a bundle."""
+        live = self.live()
+        known = self._sizes if self._sized_by == live.digest else {}
+        self._sized_by = live.digest
+        tokenizer, _ = live.loop.tokenizer()
         fresh: dict[int, tuple[Message, Sizes]] = {}
         found = []
         for message in messages:
             entry = known.get(id(message)) or fresh.get(id(message))
             if entry is None or entry[0] is not message:
-                entry = (message, message_sizes(message))
+                entry = (message, message_sizes(message, tokenizer))
             fresh[id(message)] = entry
             found.append(entry[1])
         self._sizes = {**known, **fresh} if len(known) < 4 * len(self.history) + 64 else fresh
@@ -148,7 +152,7 @@ class Core:
 
     def prefix_sizes(self) -> Sizes:
         """Size of system text and tools."""
-        return prefix_sizes(self.system, self.tool_specs())
+        return prefix_sizes(self.system, self.tool_specs(), self.live().loop.tokenizer()[0])
 
     def count(self) -> Count:
         """What is known about the size of the next prompt."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -119,7 +122,7 @@ async def _run(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutput | BaseExc
         if inspect.iscoroutinefunction(tool.run):
             given = await tool.run(arguments)
         else:
-            given = await asyncio.to_thread(tool.run, arguments)
+            given = await _in_thread(tool.run, arguments)
             if inspect.isawaitable(given):
                 given = await given
         if isinstance(given, ToolOutput):
@@ -129,6 +132,39 @@ async def _run(tool: Tool, arguments: Mapping[str, Any]) -> ToolOutput | BaseExc
         raise
     except (Exception, SystemExit) as error:
         return error
+
+
+async def _in_thread(function: Function, arguments: Mapping[str, Any]) -> Any:
+    """Run a plain function in a thread of its own. One that hangs then takes no place of a pool, and holds up neither
+    another tool nor the end of the process."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def tell(outcome: Any, error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(outcome)
+
+    def run() -> None:
+        outcome: Any = None
+        failure: BaseException | None = None
+        try:
+            outcome = context.run(function, arguments)
+        except StopIteration:
+            # A future cannot carry it.
+            failure = RuntimeError("StopIteration")
+        except BaseException as error:
+            failure = error
+        with suppress(RuntimeError):
+            # The loop is closed where nobody waits any more.
+            loop.call_soon_threadsafe(tell, outcome, failure)
+
+    context = contextvars.copy_context()
+    threading.Thread(target=run, name="policyengine-tool", daemon=True).start()
+    return await done
 
 
 async def _stop(task: asyncio.Future[Any]) -> None:

@@ -23,9 +23,10 @@ from policyengine.runtime.events import (
     TurnStatus,
 )
 from policyengine.runtime.history import calls_of
+from policyengine.runtime.plan import Plan, Report, StoppedError
 from policyengine.runtime.prevalidation import Prevalidation
 from policyengine.runtime.provider import ProviderError
-from policyengine.runtime.round import Plan, Report, RoundRunner, StoppedError
+from policyengine.runtime.round import RoundRunner
 from policyengine.runtime.switches import Switches
 from policyengine.runtime.tracing import Span
 from policyengine.sessions import facts

