@@ -11,6 +11,7 @@ many places for items as there are tests (`slots`), and the length is a number o
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -87,7 +88,7 @@ class Inputs:
         return Symbol("string", term, null)
 
     def _list(self, type: Type, part: Mapping[str, Any], path: str, null: Term) -> Symbol:
-        size = z3().Int(f"{path}.size")
+        size = z3().Int(f"{path}#size")
         there = [z3().Bool(f"{path}[{index}]?") for index in range(self.slots)]
         items = tuple(
             (here, self._declared(type.params[0], part.get("items"), f"{path}[{index}]"))
@@ -104,8 +105,9 @@ class Inputs:
         fields: dict[str, tuple[Term, Symbol]] = {}
         properties = part.get("properties", {})
         for name, one in (type.fields or {}).items():
-            there = True if one.required else z3().Bool(f"{path}.{name}?")
-            fields[name] = (there, self._declared(one.type, properties.get(name), f"{path}.{name}"))
+            inside = f"{path}.{json.dumps(name)}"  # quoted: a name may hold a dot
+            there = True if one.required else z3().Bool(f"{inside}?")
+            fields[name] = (there, self._declared(one.type, properties.get(name), inside))
         return Symbol("object", null=null, fields=fields)
 
 

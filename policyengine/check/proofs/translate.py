@@ -11,6 +11,7 @@ from typing import Any
 
 from policyengine.cel import CelError
 from policyengine.cel.library.registry import call
+from policyengine.cel.limits import RUN_BUDGET
 from policyengine.cel.syntax import (
     Binary,
     Bind,
@@ -58,6 +59,7 @@ class Translator:
         self._derived: dict[str, Symbol] = {}
         self._fresh = 0
         self._inside = False
+        self._tests = 1 + sum(len(_nodes(one.node)) for one in read.programs() if one.node is not None)
 
     def named(self, name: str) -> Symbol:
         """A variable, constant or derived value."""
@@ -65,7 +67,10 @@ class Translator:
             return self.extra[name]
         if name in self.read.derived:
             if name not in self._derived:
+                # A derived value never sees the names of a property, whoever asks for it first.
+                extra, self.extra = self.extra, {}
                 self._derived[name] = self.of(tree(self.read.derived[name]))
+                self.extra = extra
             return self._derived[name]
         if name in self.inputs.whole.fields:
             there, value = self.inputs.whole.fields[name]
@@ -209,7 +214,14 @@ class Translator:
         self._inside = outer
         if not target.exact and any(part.error is not False for part in parts):
             self.failing_tests += 1
-        return _joined(parts, some).failing(either(target.error, target.null))
+        return _joined(parts, some).failing(either(target.error, target.null, self._too_long(node, target)))
+
+    def _too_long(self, node: Comprehension, target: Symbol) -> Term:
+        """Where a list may be so long that the evaluator's budget of steps is used up."""
+        most = node.target.type.max_items
+        if target.exact or (most is not None and most * self._tests <= RUN_BUDGET):
+            return False
+        return both(target.size * self._tests > RUN_BUDGET, self.unknown("the budget of steps", "bool", False).term)
 
     def _index(self, node: Index, scope: Scope) -> Symbol:
         """An item of a list whose length is known; everything else is unknown."""

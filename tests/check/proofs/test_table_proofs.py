@@ -125,6 +125,9 @@ CHECKS = [
     ("an index within the list",
      {"input": _input(a=SMALL), "constants": {"l": [1, 2, 3]}, "rules": [_rule("r", "l[math.least(a, 2)] > 1")]},
      "no-errors", "proven", ""),
+    ("a list without a bound may use up the budget of steps",
+     {"input": _input(l={"type": "array", "items": SMALL}), "rules": [_rule("r", "l.exists(i, i > 5)")]},
+     "no-errors", "not decided", "budget"),
     ("a double beyond int", {"input": _input(a=NUMBER), "rules": [_rule("r", "int(a) > 5")]},
      "no-errors", "refuted", "range"),
 ]  # fmt: skip
@@ -185,6 +188,8 @@ ASSERTS = [
      _asserts("outcome.x == 0"), "refuted"),
     ("equal texts", {"input": _input(s=TEXT, t=TEXT), "rules": [_rule("r", "s == t")]},
      _asserts('outcome.x == 0 || s.matches("a") == t.matches("a")'), "proven"),
+    ("an input called rule is not the deciding rule in a derived value",
+     {"input": _input(rule=SMALL), "derived": {"d": "rule + 1"}}, _asserts('d >= 1 && rule == "default"'), "proven"),
     ("other names", {"input": _input(a=SMALL)}, _asserts("b > 1"), "refuted"),
     ("for ladders only", {"input": _input(a=SMALL)}, {"properties": [{"id": "p", "nondecreasing": "a"}]}, "refuted"),
 ]  # fmt: skip
