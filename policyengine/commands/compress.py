@@ -27,6 +27,7 @@ from policyengine.commands.options import bundle_option, print_json
 @click.option(
     "--cycles", type=click.IntRange(min=2, max=100), metavar="N", help="N compactions in a row over the whole session."
 )
+@click.option("--window", type=click.IntRange(min=1), metavar="N", help="Context window for the triggers, tokens.")
 @provider_option
 @model_option
 @base_url_option
@@ -34,7 +35,7 @@ from policyengine.commands.options import bundle_option, print_json
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 def command(
     session: str, method: str | None, profile: str | None, at: int | None, keep_nothing: bool, compare: bool,
-    cycles: int | None, provider: str | None, model: str | None, base_url: str | None, bundle: str | None, form: str,
+    cycles: int | None, window: int | None, provider: str | None, model: str | None, base_url: str | None, bundle: str | None, form: str,
 ) -> None:  # fmt: skip
     """Compress SESSION as a dry run: show the summary, what was kept and lost, the ratio and the scores.
 
@@ -42,7 +43,7 @@ def command(
     tool calls and messages alone, and in --compare and --cycles stand-ins answer in a model's place.
     """
     from policyengine.commands import compress_text
-    from policyengine.commands.compress_json import cycle_json, trial_json
+    from policyengine.commands.compress_json import cycle_json, trial_json, trigger_json
     from policyengine.commands.model_calls import asker
     from policyengine.compression.compressor import Compressor, Wish
     from policyengine.compression.cycles import in_a_row
@@ -80,6 +81,6 @@ def command(
         return
     one = trials.run(wish, ask)
     if form == "json":
-        print_json({"path": recorded.path, **trial_json(one)})
+        print_json({"path": recorded.path, "trigger": trigger_json(trials.trigger(window)), **trial_json(one)})
     else:
-        compress_text.one(recorded, one)
+        compress_text.one(recorded, one, trials.trigger(window))

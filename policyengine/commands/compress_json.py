@@ -10,6 +10,7 @@ from policyengine.compression.method import Product
 from policyengine.compression.probing import Probe
 from policyengine.compression.scoring import Score
 from policyengine.compression.trial import Trial
+from policyengine.kinds.loop import Made
 
 
 def trial_json(trial: Trial) -> dict[str, Any]:
@@ -38,6 +39,12 @@ def trial_json(trial: Trial) -> dict[str, Any]:
         "score": score_json(trial.score) if trial.score else None,
         "summary": trial.text,
     }
+
+
+def trigger_json(made: Made) -> dict[str, Any]:
+    """What CompressionTriggers says of the send; the prompt it saw is left out."""
+    facts = {name: value for name, value in made.input.items() if name != "prompt"}
+    return {**made.decision.outcome, "facts": facts}
 
 
 def score_json(score: Score) -> dict[str, Any]:

@@ -14,19 +14,23 @@ from policyengine.compression.probing import Probes, build
 from policyengine.compression.scoring import DIMENSIONS, Score, score
 from policyengine.compression.stated import vocabulary
 from policyengine.compression.trial import Trial, Trials
+from policyengine.kinds.loop import Made
 from policyengine.sessions.model import Session
 
 _SHOWN = 6
 """Lost answers named on one line; all of them are in the JSON."""
 
 
-def one(session: Session, trial: Trial) -> None:
+def one(session: Session, trial: Trial, trigger: Made) -> None:
     """One compaction: the summary first, then what it is worth."""
     assert trial.plan is not None
     click.echo(
         f"{session.path}  before round {trial.at} of {len(session.rounds)}: {trial.method}"
         f" (rule {trial.rule or 'default'}), profile {trial.plan.job.layout.profile}"
     )
+    found = trigger.decision.outcome
+    would = "would" if found["compress"] else "would not"
+    click.echo(f"by itself the policy {would} compress here (rule {found['reason']})")
     for attempt in trial.attempts:
         click.echo(f"an answer was refused: {attempt.problem}: {attempt.detail}")
     cut = trial.plan.job.cut

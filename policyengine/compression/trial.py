@@ -17,6 +17,8 @@ from policyengine.compression.record import text_of
 from policyengine.compression.scoring import Score, score
 from policyengine.compression.stand_in import stand_in
 from policyengine.compression.stated import vocabulary
+from policyengine.compression.triggers import asked
+from policyengine.kinds.loop import Made
 from policyengine.sessions.model import Session
 from policyengine.source.errors import InputError
 
@@ -106,6 +108,12 @@ class Trials:
         if written is None or not written.text:
             return None
         return self._trial(written.text, "recorded", "recorded", self.history, (), self.probes(), None, None, None)
+
+    def trigger(self, window: int | None = None) -> Made:
+        """What CompressionTriggers says of this send. `window` (tokens) in place of the session's or its model's."""
+        loop = self.compressor.loop
+        window = window or self.session.window or loop.window(self.session.model)
+        return asked(self.compressor, self.history, self.index, window=window)
 
     def probes(self, plan: Plan | None = None) -> Probes:
         """The probes of the history, or of what a plan takes away of it."""

@@ -175,7 +175,7 @@ def test_a_judge_is_asked_once_a_probe(loop, index):
     assert all("the summary {answer}" in ask.messages[0] for ask in model.asked)
 
 
-@pytest.mark.parametrize(("name", "lines", "few"), zip(COMPACTED, (73, 87), (1, 4), strict=True))
+@pytest.mark.parametrize(("name", "lines", "few"), list(zip(COMPACTED, (73, 87), (1, 4), strict=True)))
 def test_what_a_real_model_wrote_would_stand(name, lines, few, real_session, compressor):
     """The recorded summaries as claims, each citing the entries that hold most of its words: the bounds refuse few."""
     session = real_session(name)
