@@ -35,7 +35,8 @@ from policyengine.commands.options import bundle_option, print_json
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 def command(
     session: str, method: str | None, profile: str | None, at: int | None, keep_nothing: bool, compare: bool,
-    cycles: int | None, window: int | None, provider: str | None, model: str | None, base_url: str | None, bundle: str | None, form: str,
+    cycles: int | None, window: int | None, provider: str | None, model: str | None, base_url: str | None,
+    bundle: str | None, form: str,
 ) -> None:  # fmt: skip
     """Compress SESSION as a dry run: show the summary, what was kept and lost, the ratio and the scores.
 
