@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timezone
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -209,7 +209,7 @@ def _moment(date: str) -> float | None:
         parsed = parsedate_to_datetime(date)
     except ValueError:
         return None
-    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=timezone.utc)).timestamp()  # noqa: UP017
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
 
 
 def _words(inside: Mapping[str, Any]) -> Iterator[str]:

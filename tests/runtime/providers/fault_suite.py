@@ -72,6 +72,7 @@ def _recorded(
     async def run(dialect: Dialect) -> str:
         async with Peer([answer(*change(dialect.recorded))]) as peer:
             outcome = await ask(dialect.name, peer.url)
+            assert len(peer.requests) == 1, "an SDK sent the request again"
         if outcome.kind == "whole":
             check_whole(dialect, outcome)
         return outcome.kind
@@ -93,9 +94,10 @@ async def cut_everywhere(dialect: Dialect, how: str, *, every: bool) -> set[str]
     at = iter(())
     async with Peer(lambda _: answer(whole[: next(at)], cut)) as peer:  # type: ignore[call-overload]
         given = provider(dialect.name, peer.url)
-        for offset in offsets(len(whole), every=every):
+        for count, offset in enumerate(offsets(len(whole), every=every), 1):
             at = iter((offset,))
             outcome = await collect(given, request(dialect.name))
+            assert len(peer.requests) == count, "an SDK sent the request again"
             if outcome.kind == "whole":
                 # The end marker is in; what is missing of the stream is its last line break.
                 check_whole(dialect, outcome)
@@ -181,6 +183,7 @@ async def _left(dialect: Dialect) -> str:
                 if isinstance(event, TextDelta):
                     break
         await asyncio.wait_for(peer.someone_left.wait(), SOON_S)
+        assert len(peer.requests) == 1
         await given.close()
     return "closed at once"
 
