@@ -68,12 +68,13 @@ class Log:
         if at_exit:
             _close_at_exit(self)
 
-    def decided(self, made: Made, **about: Any) -> None:
-        """Log a decision. `about` holds further fields of its record.
+    def decided(self, made: Made, *, recorder: Recorder | None = None, **about: Any) -> None:
+        """Log a decision. `about` holds further fields of its record (and `time_ms`, where it is not now).
 
-        Costs the caller a few microseconds. Raises `LogError` where the policy says to stop.
+        `recorder` is that of another bundle, where the agent has changed to one. Costs the caller about a
+        microsecond. Raises `LogError` where the policy says to stop.
         """
-        self._put((made, about, time.time_ns(), time.monotonic_ns()))
+        self._put((recorder or self._recorder, made, about, time.time_ns(), time.monotonic_ns()))
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Log a record that is already built. Raises `LogError` where the policy says to stop."""
@@ -182,9 +183,9 @@ class Log:
             if isinstance(one, Mapping):
                 record: Mapping[str, Any] = one
             else:
-                made, about, wall, monotonic = one
+                recorder, made, about, wall, monotonic = one
                 about = {"time_ms": wall // 1_000_000, "monotonic_ms": monotonic // 1_000_000, **about}
-                record = self._recorder.record(made, **about)
+                record = recorder.record(made, **about)
             items.append(Item(record, body(record)))
         except Exception as error:
             # A record that cannot be built must not end the thread that writes all others. The error's text may
