@@ -55,7 +55,11 @@ class Listener:
 
 @dataclass(slots=True)
 class Attempt:
-    """One call and what came of it. Times in ms; `ttft_ms` is the time to the first chunk that holds anything."""
+    """One call and what came of it.
+
+    Times in ms from the request on: the first event at all, the first sign of reasoning, the first visible text, and
+    `ttft_ms`, the first of the two latter or of a call.
+    """
 
     number: int
     model: str
@@ -67,6 +71,9 @@ class Attempt:
     raw_finish: str = ""
     failure: Failure | None = None
     stopped: bool = False
+    first_chunk_ms: int | None = None
+    first_reasoning_ms: int | None = None
+    first_answer_ms: int | None = None
     ttft_ms: int | None = None
     rt_ms: int = 0
     text_bytes: int = 0
@@ -147,17 +154,25 @@ class Attempt:
             self.failure = Failure(kind, error, status, after)
 
     def _take(self, event: StreamEvent, begun: float, guard: bool, listener: Listener) -> bool:
+        if self.first_chunk_ms is None:
+            self.first_chunk_ms = _since(begun)
         if isinstance(event, TextDelta):
             if not event.text:
                 return True
             self._first(begun, listener)
+            if self.first_answer_ms is None:
+                self.first_answer_ms = _since(begun)
             self.text_bytes += size(event.text)
             self._parts.append(event.text)
             return listener.text(event.text) or self._stop()
         if isinstance(event, ReasoningDelta):
-            if event.text:
-                self._first(begun, listener)
-                self.other_bytes += size(event.text)
+            # An empty one says that hidden reasoning began: the model is at work.
+            self._first(begun, listener)
+            if self.first_reasoning_ms is None:
+                self.first_reasoning_ms = _since(begun)
+            if not event.text:
+                return True
+            self.other_bytes += size(event.text)
             return listener.reasoning(event.text) or self._stop()
         if isinstance(event, UsageReport):
             self.usage = event

@@ -56,12 +56,17 @@ async def call(
         outcome = "stopped" if attempt.stopped else attempt.failure.kind if attempt.failure else "finished"
     finally:
         taken = core.tokens_of(attempt, prompt_estimate)
-        core.say(AttemptEnded(number, request.model, kind, outcome, taken, attempt.ttft_ms, attempt.rt_ms))
+        core.say(
+            AttemptEnded(
+                number, request.model, kind, outcome, taken, attempt.ttft_ms, attempt.rt_ms, attempt.first_chunk_ms,
+                attempt.first_reasoning_ms, attempt.first_answer_ms,
+            )
+        )  # fmt: skip
         span.set(
             {
                 "gen_ai.response.model": request.model if attempt.finish else None,
                 "gen_ai.response.finish_reasons": [attempt.finish] if attempt.finish else None,
-                "gen_ai.response.time_to_first_chunk": None if attempt.ttft_ms is None else attempt.ttft_ms / 1000,
+                "gen_ai.response.time_to_first_chunk": _seconds(attempt.first_chunk_ms),
                 "gen_ai.usage.input_tokens": taken.prompt,
                 "gen_ai.usage.output_tokens": taken.output,
                 "gen_ai.usage.cache_read.input_tokens": taken.cached,
@@ -72,3 +77,7 @@ async def call(
         )
         span.end(None if outcome == "finished" else outcome)
     return attempt, taken
+
+
+def _seconds(ms: int | None) -> float | None:
+    return None if ms is None else ms / 1000

@@ -86,7 +86,11 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded:
-    """One model call is over, well or not; every call is counted at its own model."""
+    """One model call is over, well or not; every call is counted at its own model.
+
+    Times in ms: to the first token (reasoning, text or call), to the first event at all, to the first reasoning, to the
+    first visible text, and to the end.
+    """
 
     attempt: int
     model: str
@@ -95,6 +99,9 @@ class AttemptEnded:
     tokens: Tokens
     ttft_ms: int | None
     rt_ms: int
+    first_chunk_ms: int | None = None
+    first_reasoning_ms: int | None = None
+    first_answer_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

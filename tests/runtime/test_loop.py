@@ -32,7 +32,15 @@ from policyengine.runtime.events import (
 from policyengine.runtime.history import results_of, summary_role
 from policyengine.runtime.hooks import Hooks
 from policyengine.runtime.messages import Message, Result, Text
-from policyengine.runtime.provider import CallFinished, CallStarted, Finished, ProviderError, TextDelta, UsageReport
+from policyengine.runtime.provider import (
+    CallFinished,
+    CallStarted,
+    Finished,
+    ProviderError,
+    ReasoningDelta,
+    TextDelta,
+    UsageReport,
+)
 from policyengine.runtime.session import Session
 from policyengine.runtime.tools import ToolOutput
 from policyengine.source.errors import InputError
@@ -200,6 +208,14 @@ def test_r23_every_attempt_is_counted_at_its_own_model() -> None:
     assert [t.prompt for t in one.usage["big"]] == [100, 150]
     assert len(one.usage["small"]) == 1
     assert one.usage["small"][0].output_source == "estimated"
+
+
+def test_r26_first_chunk_first_reasoning_and_first_answer_have_a_time_each() -> None:
+    answer: list[Step] = [
+        TextDelta(""), 0.03, ReasoningDelta(""), 0.03, TextDelta("hi"), usage(), Finished("stop", "stop"),
+    ]  # fmt: skip
+    ended = of(_run(session(Script([answer]))), AttemptEnded)[0]
+    assert ended.first_chunk_ms < ended.first_reasoning_ms == ended.ttft_ms < ended.first_answer_ms
 
 
 def test_r34_an_abort_during_a_tool_call_leaves_nothing_of_the_answer() -> None:
