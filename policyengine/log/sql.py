@@ -23,11 +23,13 @@ def query(files: Sequence[Path], text: str) -> tuple[list[str], list[tuple[Any, 
         raise MissingExtraError("duckdb", "sql", "`policyengine log sql`") from None
     database = duckdb.connect()
     try:
-        with _tables(files) as relations:
+        with _tables(files) as (relations, paths):
             try:
-                database.execute(f"CREATE VIEW log AS {' UNION ALL BY NAME '.join(relations)}")
                 # The query may read the logs and nothing else: no other file, no network, no extension.
-                database.execute("SET TimeZone = 'UTC'")
+                database.execute(f"SET allowed_paths = [{_listed(paths)}]")
+                database.execute("SET enable_external_access = false")
+                database.execute("SET lock_configuration = true")
+                database.execute(f"CREATE VIEW log AS {' UNION ALL BY NAME '.join(relations)}")
                 found = database.execute(text)
                 names = [one[0] for one in found.description or ()]
                 return names, found.fetchall()
@@ -38,8 +40,11 @@ def query(files: Sequence[Path], text: str) -> tuple[list[str], list[tuple[Any, 
 
 
 @contextmanager
-def _tables(files: Sequence[Path]) -> Iterator[list[str]]:
-    """How DuckDB reads each kind of file. SQLite goes through a copy: DuckDB would fetch an extension for it."""
+def _tables(files: Sequence[Path]) -> Iterator[tuple[list[str], list[Path]]]:
+    """How DuckDB reads each kind of file, and which files those are.
+
+    SQLite goes through a copy: DuckDB would fetch an extension for it.
+    """
     jsonl = [path for path in files if path.suffix not in (".parquet", *SQLITE_SUFFIXES)]
     parquet = [path for path in files if path.suffix == ".parquet"]
     with tempfile.TemporaryDirectory(prefix="policyengine-") as folder:
@@ -57,7 +62,7 @@ def _tables(files: Sequence[Path]) -> Iterator[list[str]]:
             )
         if parquet:
             relations.append(f"SELECT * FROM read_parquet([{_listed(parquet)}], union_by_name=true)")
-        yield relations
+        yield relations, [*jsonl, *parquet]
 
 
 def _listed(paths: Sequence[Path]) -> str:

@@ -68,7 +68,6 @@ def writing(decisions: int = 20_000) -> list[dict[str, object]]:
 
 def stats(path: Path, records: int) -> dict[str, object]:
     """`policyengine log stats` over a whole log, against parsing each line with the json module."""
-    command = [sys.executable, "-m", "policyengine.commands", "log", "stats", str(path), "--format", "json"]
     code = "from policyengine.commands import main; main()"
     command = [sys.executable, "-c", code, "log", "stats", str(path), "--format", "json"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

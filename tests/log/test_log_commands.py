@@ -97,6 +97,11 @@ def test_sql(run, sample_log, lines, tmp_path, form):
     wrong = run("log", "sql", "SELECT nothing FROM log", log)
     assert wrong.status == 2
     assert len(wrong.err.splitlines()) == 1
+    other = tmp_path / "other.csv"
+    other.write_text("a\n1\n")
+    for reaching in (f"SELECT * FROM '{other}'", f"COPY (SELECT 1) TO '{other}'", "INSTALL httpfs"):
+        assert run("log", "sql", reaching, log).status == 2
+    assert other.read_text() == "a\n1\n"
 
 
 def test_export_loses_nothing(run, sample_log, lines, tmp_path):
