@@ -44,7 +44,14 @@ def _string(value: Any, wanted: Type, name: str) -> str:
     raise _misfit(value, wanted, name)
 
 
+_EXACT = 2**53
+"""Up to here every whole number is its own double."""
+
+
 def _int(value: Any, wanted: Type, name: str) -> int:
+    if type(value) is float and value.is_integer() and abs(value) <= _EXACT:
+        # JSON knows one kind of number, and its schemas call 200000.0 an integer.
+        return int(value)
     if type(value) is not int:
         raise _misfit(value, wanted, name)
     if not MIN_INT <= value <= MAX_INT:

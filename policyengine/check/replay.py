@@ -195,7 +195,7 @@ class _Walk:
             result, events = self._compact(before, recorded=bool(recorded), now_ms=item.timestamp_ms or 0, trace=trace)
             made += events
         if recorded:
-            self._recorded()
+            made += self._recorded(decided=before.compact, now_ms=item.timestamp_ms or 0, trace=trace)
         actual = self._actual(item)
         ratio = None
         if not recorded and source == "usage" and tokens and actual:
@@ -254,14 +254,18 @@ class _Walk:
                 self.saved += tokens - after
         return result, made
 
-    def _recorded(self) -> None:
-        """A compaction that the recording holds: what was counted before it is over."""
+    def _recorded(self, *, decided: bool, now_ms: int, trace: bool) -> tuple[Made, ...]:
+        """A compaction that the recording holds: what was counted before it is over, and it was a success."""
+        made: tuple[Made, ...] = ()
+        if not decided:
+            self.state, made = self.loop.event(self.state, "success", now_ms=now_ms, trace=trace)
         self.history = Sizes()
         self.stale = True
         self.saved = 0
         self.compacted = True
         self.first_of_context = True
         self.state = replace(self.state, tier="none")
+        return made
 
     def _after(self, item: Round, tokens: int, trace: bool) -> tuple[AfterBatch, tuple[Mapping[str, Any], ...]]:
         turn = self.turns.get(item.turn)

@@ -18,7 +18,13 @@ def build(kind: Kind, spec: Spec) -> Table:
         path: Path = ("spec", "settings", index)
         steps = row["setting"].split(".")
         access = ["settings" + "".join(f"[{json.dumps(step)}]" for step in steps[:n]) for n in range(len(steps))]
-        present = [f"{json.dumps(step)} in {before}" for step, before in zip(steps, access, strict=True)]
+        # A setting on the way may hold anything; only a mapping can hold the next step.
+        present = [
+            part
+            for step, before in zip(steps, access, strict=True)
+            for part in ([f"type({before}) == map"] if before != "settings" else [])
+            + [f"{json.dumps(step)} in {before}"]
+        ]
         when = spec.generated(" && ".join(present), (*path, "setting"))
         literals: dict[str, Any] = {
             name: row[name] for name in ("setting", "treatment", "message", "to") if name in row

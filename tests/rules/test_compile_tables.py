@@ -168,7 +168,7 @@ def test_decision(name):
 
 # a condition that looks at the property, and values that do not fit what is declared
 MISFITS = [
-    ("tokens >= 1", "tokens", ["1", True, 1.0, None, [], 2**63, -(2**63) - 1]),
+    ("tokens >= 1", "tokens", ["1", True, 1.5, float("inf"), None, [], 2**63, -(2**63) - 1, 1e19]),
     ("ratio >= 0.0", "ratio", ["1", True, None, {}]),
     ("kind != 'edit'", "kind", [1, None, True, ["read"]]),
     ("kind in ['read', 'edit']", "kind", [1, None, True, ["read"], {}]),

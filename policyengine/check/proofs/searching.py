@@ -52,7 +52,7 @@ class Search:
         """What a proof rests on beside the schema."""
         found = []
         if self._speaks_of("int"):
-            found.append("whole numbers have 64 bits and no decimal point")
+            found.append("whole numbers have 64 bits")
         if self._speaks_of("double"):
             found.append("doubles are exact numbers")
         if self._unknown:
