@@ -156,32 +156,27 @@ def _quickly(lines: list[bytes], tally: Tally) -> bool:
     if None in found.values():
         return False
     kinds = {key: (match[1].decode(), match[2].decode()) for key, match in found.items() if match}
-    marks = {key: _PARSED.get(kind) for key, (kind, _) in kinds.items()}
-    heads, heavy = [], []
-    light: Counter[bytes] = Counter()
-    for line, (before, _, key) in zip(lines, parts, strict=True):
-        mark = marks[key]
-        if mark is None and b"," not in before:
-            light[key] += 1
-            continue
-        end = line.find(_SOURCE, start)
-        if not mark or b"," in before or line.find(mark, start, end) >= 0:
-            heads.append(line[:end])
-            heavy.append(key)
-        else:
-            light[key] += 1
+    marks = {key: _PARSED[kind] for key, (kind, _) in kinds.items() if kind in _PARSED}
+    always = frozenset(key for key, mark in marks.items() if not mark)
+
+    def says_it(line: bytes, key: bytes) -> bool:
+        return line.find(marks[key], start, line.find(_SOURCE, start)) >= 0
+
+    chosen = [
+        (line[: line.find(_SOURCE, start)], key)
+        for line, (before, _, key) in zip(lines, parts, strict=True)
+        if key in always or b"," in before or (key in marks and says_it(line, key))
+    ]
     try:
-        rows = json.loads(b"[" + b"},".join(heads) + b"}]") if heads else []
+        rows = json.loads(b"[" + b"},".join([head for head, _ in chosen]) + b"}]") if chosen else []
     except ValueError:
         return False
-    if len(rows) != len(heads):
+    if len(rows) != len(chosen):
         return False
-    for key, number in light.items():
+    for key, number in Counter([part[2] for part in parts]).items():
         tally.count(*kinds[key], number)
-    for key, row in zip(heavy, rows, strict=True):
-        kind, policy = kinds[key]
-        tally.count(kind, policy)
-        tally.look(kind, row)
+    for (_, key), row in zip(chosen, rows, strict=True):
+        tally.look(kinds[key][0], row)
     return True
 
 
