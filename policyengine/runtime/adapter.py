@@ -118,6 +118,7 @@ class Adapter:
         fast_routing: bool | None = None,
         strict_template: bool = False,
         mirrors: Iterable[Place] = (),
+        summarizer: Summarizer | None = None,
         session_id: str | None = None,
     ) -> Session:
         """A new session.
@@ -125,7 +126,7 @@ class Adapter:
         `primary` and `fast` are models; without `fast` the bundle names one for the provider. Windows in tokens come
         before the catalogue's. `fast_routing` is the person's word on the fast model (None: as far as it is rolled
         out). `memory` is the part of the system text that changes when something is remembered. `mirrors` show the
-        answer elsewhere while it grows.
+        answer elsewhere while it grows. `summarizer` is this session's own, for those that keep a state.
         """
         settings = Settings(
             primary=primary,
@@ -139,7 +140,7 @@ class Adapter:
             strict_template=strict_template,
         )
         name = session_id or uuid.uuid4().hex
-        return self._session(settings, tools, mirrors, Transcript(name), History(), ())
+        return self._session(settings, tools, mirrors, Transcript(name), History(), (), summarizer)
 
     def resume(
         self,
@@ -155,6 +156,7 @@ class Adapter:
         fast_routing: bool | None = None,
         strategy: str = "auto",
         mirrors: Iterable[Place] = (),
+        summarizer: Summarizer | None = None,
     ) -> Session:
         """Take up a saved session. What is not valid in its history is repaired, and the first event says so.
 
@@ -186,7 +188,7 @@ class Adapter:
                     done.dropped_messages,
                 ),
             )  # fmt: skip
-        return self._session(settings, tools, mirrors, transcript, History(messages), said)
+        return self._session(settings, tools, mirrors, transcript, History(messages), said, summarizer)
 
     async def close(self) -> None:
         """Release the store and the providers' connections."""
@@ -202,6 +204,7 @@ class Adapter:
         transcript: Transcript,
         history: History,
         said: Iterable[Event],
+        summarizer: Summarizer | None,
     ) -> Session:
         registered = _registered(tools)
         numbers = self._live.settings
@@ -252,15 +255,20 @@ class Adapter:
         if not core.serves(settings.primary):
             core.provider_of(settings.primary)
 
+        told = self.reloader.told
+
         async def between_rounds() -> None:
-            for event in await self.reloader.between_rounds():
+            nonlocal told
+            await self.reloader.between_rounds()
+            for event in self.reloader.since(told):
+                told += 1
                 say(event)
             changed = pinned.follow()
             if changed is not None:
                 say(changed)
 
         switches = Switches(store, self._scope, advisor)
-        session = Session(core, self._summarizer, switches, between_rounds, display, recording)
+        session = Session(core, summarizer or self._summarizer, switches, between_rounds, display, recording)
         voice.to = session.say
         for event in (*said, *voice.early):
             session.say(event)

@@ -96,8 +96,17 @@ class Reloader:
             self._owner.swap(read.bundle)
         return True
 
-    async def between_rounds(self) -> list[Event]:
-        """Called between two rounds: what there is to say. Never raises."""
+    @property
+    def told(self) -> int:
+        """How many events there have been; see `since`."""
+        return len(self._events)
+
+    def since(self, told: int) -> list[Event]:
+        """The events after the first `told`: each session hears of all that happens while it lives."""
+        return self._events[told:]
+
+    async def between_rounds(self) -> None:
+        """Called between two rounds: looks after the files where that is wanted. Never raises."""
         try:
             if self._watching is not None and (now := _state(self._watching)) != self._seen:
                 self._seen = now
@@ -107,8 +116,6 @@ class Reloader:
         if self._refused is not None and not self._said_stale and self.status.too_stale:
             self._said_stale = True
             self._events.append(Degraded("bundle", "the last good bundle is older than it may be", "Stale"))
-        events, self._events = self._events, []
-        return events
 
 
 def _state(path: Path) -> object:

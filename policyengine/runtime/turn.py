@@ -103,8 +103,8 @@ class Turn:
             core.say(TurnFailed("internal", None))
             raise
         finally:
-            self._write(self._rounds.report)
             core.presentation.at("turn_ended")
+            self._write(self._rounds.report)
             core.say(TurnEnded(self.turn_id, self.status, core.rounds + 1 - self._first_round))
             span.end(error)
             self.closed = True

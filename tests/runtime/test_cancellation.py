@@ -140,3 +140,22 @@ def test_text_that_was_shown_is_withdrawn_by_one_event_when_the_turn_is_cancelle
         assert [m.role for m in session.messages] == ["user"]
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("steps", range(6, 30, 4))
+def test_what_was_decided_is_recorded_also_where_the_turn_is_cancelled(steps: int) -> None:
+    async def run() -> None:
+        script = Script([calls(("c1", "look", {"what": "a"})), [TextDelta("half"), 5.0]], pauses=True)
+        made, log = adapter(script, bundle=quick())
+        session = made.session("big", tools=[tool(run=_look)])
+        task = asyncio.ensure_future(events(session.send("show me the files")))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        measured = session._core.rounds
+        task.cancel()
+        await asyncio.wait({task})
+        ladders = [record["round"] for record in log.records if record["kind"] == "Ladder"]
+        assert ladders == list(range(1, measured + 1))
+        assert not session._core.advisor._made
+
+    asyncio.run(run())

@@ -72,7 +72,7 @@ def test_a_bad_bundle_is_refused_and_the_last_good_one_goes_on(folder: Path, old
     async def run() -> None:
         made, _ = adapter(Script([says("fine")]), bundle=load(folder))
         good = made.bundle.digest
-        one = made.session("big", window=100_000)
+        one, other = made.session("big", window=100_000), made.session("big")
         _edit(folder, "ladders/floor.yaml", old, new)
         assert not await made.reload()
         status = made.reloader.status
@@ -82,6 +82,9 @@ def test_a_bad_bundle_is_refused_and_the_last_good_one_goes_on(folder: Path, old
         found = await events(one.send("hello there"))
         assert of(found, BundleRefused)[0].live == good
         assert of(found, TurnEnded)[0].status == "completed"
+        # Every session hears of it, once.
+        assert len(of(await events(other.send("hello there")), BundleRefused)) == 1
+        assert not of(await events(one.send("hello there")), BundleRefused)
         _edit(folder, "ladders/floor.yaml", new, old)
         assert await made.reload()
         assert made.reloader.status.refused is None
