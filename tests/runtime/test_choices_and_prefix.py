@@ -1,0 +1,74 @@
+"""The life cycle of the two choices, and what changed the cached prefix."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from runtime_kit import Script, adapter, calls, changed, events, says, tool
+
+from policyengine.runtime.choices import Choices
+from policyengine.runtime.prefix import Prefix
+from policyengine.runtime.provider import ToolSpec
+
+# moment, what comes with it, explicit choice after, summary tier after; before both are set (`mine`, `fast`).
+LIFE: list[tuple[Any, dict[str, Any], Any, Any]] = [
+    ("user_turn", {}, None, None),
+    ("skill_model", {"model": "skilled"}, "skilled", "fast"),
+    ("batch_done", {"tier": "primary"}, "mine", "primary"),
+    ("fallback", {}, "mine", "primary"),
+    ("user_retry", {}, "mine", "primary"),
+    ("model_switched", {}, "mine", None),
+]
+
+
+@pytest.mark.parametrize(("moment", "about", "model", "tier"), LIFE, ids=[row[0] for row in LIFE])
+def test_what_becomes_of_the_two_choices(moment: Any, about: dict[str, Any], model: Any, tier: Any) -> None:
+    choices = Choices("mine", "fast")
+    choices.at(moment, **about)
+    assert (choices.explicit_model, choices.summary_tier) == (model, tier)
+
+
+A, B = ToolSpec("a", "A tool.", {}), ToolSpec("b", "A tool.", {})
+BASE: tuple[Any, ...] = ("system", "memory", (A,), "big")
+CHANGES: list[tuple[str, tuple[Any, ...]]] = [
+    ("none", BASE),
+    ("system", ("other", "memory", (A,), "big")),
+    ("memory", ("system", "other", (A,), "big")),
+    ("tools", ("system", "memory", (A, B), "big")),
+    ("model", ("system", "memory", (A,), "small")),
+    # The first change in the prompt is the one that breaks the cache.
+    ("system", ("other", "other", (A, B), "small")),
+]
+
+
+@pytest.mark.parametrize(("expected", "after"), CHANGES)
+def test_what_changed_the_prefix(expected: str, after: tuple[Any, ...]) -> None:
+    prefix = Prefix()
+    assert prefix.round(*BASE) == "none"
+    assert prefix.round(*after) == expected
+    assert prefix.round(*after) == "none"
+    prefix.compacted()
+    assert prefix.round(*after) == "compaction"
+    assert prefix.round(*after) == "none"
+
+
+def test_an_instruction_to_be_brief_is_added_once() -> None:
+    async def run() -> None:
+        bundle = changed(summary_round={"brief": True, "no_tools": True})
+        turn = [calls(("c1", "git_log", {})), says("fine")]
+        script = Script([*turn, *turn])
+        made, log = adapter(script, bundle=bundle)
+        one = made.session("big", system="You help.", tools=[tool("git_log", kind="read")])
+        await events(one.send("show the log"))
+        await events(one.send("show the log"))
+        systems = [request.system for request in script.requests]
+        assert systems[0] == "You help."
+        assert systems[1] == systems[2] == systems[3] == "You help.\n\nAnswer briefly, from the results above."
+        # A model that is not known to take `tool_choice: none` is not asked to.
+        assert {request.tool_choice for request in script.requests} == {"auto"}
+        changes = [record["prefix_changed"] for record in log.records if record["kind"] == "Ladder"]
+        assert changes == ["none", "system", "none", "none"]
+
+    asyncio.run(run())
