@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
+
+# How long an example takes says something about the machine, not about the code.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
 
 _SETTINGS = ("CI", "NO_COLOR", "FORCE_COLOR")
 

@@ -60,6 +60,9 @@ _SIMPLE_ESCAPES = {
 _ESCAPE = re.compile(r"\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
 
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def fail(message: str, offset: int, end: int, hint: str | None = None) -> CelSyntaxError:
     """A syntax error at a stretch of the text."""
     return CelSyntaxError(Issue("syntax", message, offset, max(end - offset, 1), hint))
@@ -69,6 +72,8 @@ def tokens(text: str) -> list[Token]:
     """Split a text into tokens; the last has kind `end`. Raises CelSyntaxError."""
     if len(text) > MAX_EXPRESSION_CHARS:
         raise fail(f"the expression is longer than {MAX_EXPRESSION_CHARS} characters", 0, 1)
+    if (lone := _LONE_SURROGATE.search(text)) is not None:
+        raise fail("half of a character (a lone surrogate) cannot stand in an expression", lone.start(), lone.end())
     found: list[Token] = []
     offset = 0
     match_at = _TOKEN.match
