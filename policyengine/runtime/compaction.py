@@ -50,6 +50,7 @@ class Compactor:
         """Compact the history for `target`, as `before` decided. A cancellation is no verdict on the breaker."""
         core = self._core
         core.state = before.state
+        core.compaction_ms = None
         generation = before.state.generation
         try:
             outcome = await self._compact(before, target, parent)
@@ -213,6 +214,7 @@ class Compactor:
                 prompt_estimate=tokens,
                 parent=parent,
             )
+            core.compaction_ms = (core.compaction_ms or 0) + attempt.rt_ms
             failure = attempt.failure
             if failure is None:
                 break

@@ -80,6 +80,12 @@ class Core:
     last_primary: str | None = None
     usage: dict[str, list[Tokens]] = field(default_factory=dict)
     """Tokens of every attempt, by model."""
+    answers: list[Message] = field(default_factory=list)
+    """The whole answers to the last prompt."""
+    last_decision: str | None = None
+    """What the last batch was followed by."""
+    compaction_ms: int | None = None
+    """How long the last compaction's calls took."""
     brief: str = ""
     """An instruction that was added once, for summary rounds."""
     _sizes: dict[int, tuple[Message, Sizes]] = field(default_factory=dict)
@@ -192,6 +198,16 @@ class Core:
         )
         self.usage.setdefault(attempt.model, []).append(taken)
         return taken
+
+    def half_written(self, prompt_id: str) -> int:
+        """Answers to a prompt in the history that are no whole ones: has to be 0."""
+        return sum(
+            1
+            for message in self.history.messages
+            if message.role == "assistant"
+            and message.prompt_id == prompt_id
+            and not any(message is whole for whole in self.answers)
+        )
 
     def next_attempt(self) -> int:
         """Number of a new attempt, from 1."""

@@ -44,27 +44,33 @@ class Report:
     compacted: bool = False
     prompt_estimate: int | None = None
 
-    def about(self) -> dict[str, Any]:
-        """Fields of every record of the round."""
-        source = self.tokens_source
+    response: Literal["text", "tool_call"] | None = None
+    model_requested: str | None = None
+    model_actual: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """What the round was, for the records that tell of rounds (`ROUND_KINDS`)."""
+        known = self.tokens.prompt_source == "usage"
         return {
-            "round": self.number,
-            "tier": self.tier,
-            "tokens_source": source if source in ("usage", "estimate") else "unknown",
-            "prompt_tokens": self.tokens.prompt if self.tokens.prompt_source == "usage" else None,
+            "tier_actual": self.actual,
+            "model_requested": self.model_requested,
+            "model_actual": self.model_actual,
+            "response": self.response,
+            "tokens_source": self.tokens_source if self.tokens_source in ("usage", "estimate") else "unknown",
+            "prompt_tokens": self.tokens.prompt if known else None,
             "cached_tokens": self.tokens.cached,
+            "output_tokens": self.tokens.output if self.tokens.output_source == "usage" else None,
             "prefix_changed": self.prefix_changed,
             "total_rt_ms": self.rt_ms,
         }
 
     def routing(self) -> dict[str, Any]:
-        """Fields of the routing decision that led to the round."""
+        """What became of the routing decision that led to the round."""
         return {
-            "tier_actual": self.actual,
             "fast_ttft_ms": self.ttft.get("fast"),
             "primary_ttft_ms": self.ttft.get("primary"),
             "fast_tokens_consumed": self.fast_tokens,
-            "tokens_source": self.fast_source or self.about()["tokens_source"],
+            **({"tokens_source": self.fast_source} if self.fast_source else {}),
             "fallback_triggered": self.fallback_reason is not None,
             "fallback_reason": self.fallback_reason,
         }

@@ -52,7 +52,7 @@ class RoundRunner:
         """The answer, already in the history. Raises `ProviderError` where the policies give up."""
         core = self._core
         core.rounds += 1
-        self.report = report = Report(plan.tier, plan.tier, core.rounds)
+        self.report = report = Report(plan.tier, plan.tier, core.rounds, model_requested=plan.model)
         span = core.tracing.start(
             "policyengine.round",
             {"gen_ai.request.model": plan.model, "policyengine.tier.requested": plan.tier},
@@ -308,7 +308,10 @@ class RoundRunner:
         if tier == "primary":
             core.last_primary = attempt.model
         finish = attempt.finish or "stop"
+        report.model_actual = attempt.model
+        report.response = "tool_call" if attempt.calls else "text"
         if message is not None:
+            core.answers.append(message)
             core.transcript.answer(
                 message,
                 core.now_ms(),

@@ -128,7 +128,7 @@ class Session:
         try:
             return await self._compactor.compact(before, core.settings.primary)
         finally:
-            core.advisor.write({"session_id": core.id})
+            core.advisor.write({"session_id": core.id}, {"CompactionResult": {"compaction_rt_ms": core.compaction_ms}})
 
     def switch_model(self, model: str, *, window: int | None = None) -> None:
         """Another primary model from the next round on. Where the history is too large for it, it is compacted
@@ -182,6 +182,7 @@ class Session:
             core.choices.explicit_model = start.model
         if core.history.push_user(blocks, start.prompt_id) if blocks else False:
             core.prompts += 1
+            core.answers = []
             core.transcript.user(core.history.messages[-1], start.kind, core.now_ms())
         self._last = start
         turn = Turn(core, start, self._compactor, self._batches, self._switches, self._between_rounds)

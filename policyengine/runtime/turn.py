@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from policyengine.kinds.loop import AfterBatch, Batch
+from policyengine.log.fields import ROUND_KINDS
 from policyengine.runtime.batch import BatchRun, BatchRunner
 from policyengine.runtime.channel import Channel
 from policyengine.runtime.compaction import Compactor
@@ -70,6 +71,7 @@ class Turn:
         self._last_batch: tuple[facts.CallKey, ...] = ()
         self._equal_batches = 0
         self._after: AfterBatch | None = None
+        self._previous = core.last_decision
 
     def abort(self) -> None:
         """A new message takes the place of the answer that streams: it leaves every place at once, here and now."""
@@ -112,6 +114,9 @@ class Turn:
 
     async def _run(self, span: Span) -> TurnStatus:
         core = self._core
+        if self._start.kind == "interactive":
+            core.advisor.ask("PromptClass", {"prompt": self._start.text})
+        core.last_decision = None
         most = core.live().settings["max_rounds"]
         plan = Plan("primary", core.choices.explicit_model or core.settings.primary, "first_round")
         for _ in range(most):
@@ -166,6 +171,7 @@ class Turn:
         core.compacted_or_cleared = False
         skip = after.directive["directive"] == "skip"
         decision: Literal["skip", "fast", "primary"] = "skip" if skip else after.routing["decision"]
+        core.last_decision = decision
         core.say(
             Routed(
                 decision,
@@ -231,10 +237,21 @@ class Turn:
             "session_id": core.id,
             "turn_id": self.turn_id,
             "prompt_id": self._start.prompt_id,
-            "consecutive_failures": core.state.consecutive_failures,
-            **(report.about() if report is not None else {"round": max(1, core.rounds)}),
+            "round": report.number if report is not None else max(1, core.rounds),
+            "tier": report.tier if report is not None else None,
         }
-        by_kind: dict[str, dict[str, Any]] = {}
+        by_kind: dict[str, dict[str, Any]] = {"CompactionResult": {"compaction_rt_ms": core.compaction_ms}}
+        if self._previous is not None:
+            # Only the first look at the prompt counts: what asks for more detail asks about the turn before.
+            by_kind["PromptClass"] = {"previous_decision": self._previous}
+            self._previous = None
+        if report is not None:
+            told = {
+                **report.facts(),
+                "consecutive_failures": core.state.consecutive_failures,
+                "half_written_texts": core.half_written(self._start.prompt_id),
+            }
+            by_kind |= {kind: dict(told) for kind in ROUND_KINDS}
         if self._after is not None:
             common = {
                 "user_prompt_classification": self._after.prompt_class,
@@ -242,7 +259,8 @@ class Turn:
                 "signal_result_is_terminal": self._after.directive.get("terminal"),
             }
             by_kind["Directives"] = common
-            by_kind["Routing"] = {**common, **(report.routing() if report is not None else {})}
+            tried = report.routing() if report is not None else {}
+            by_kind["Routing"] = {**by_kind.get("Routing", {}), **common, **tried}
         core.advisor.write(about, by_kind)
         if report is not None:
             self._after = None

@@ -570,6 +570,25 @@ def test_every_decision_has_a_record_that_fits_the_schema_and_holds_no_prompt() 
     assert "SECRET" not in everything
 
 
+def test_records_tell_what_metrics_ask_of_rounds() -> None:
+    script = Script(
+        [calls(LOOK), [TextDelta("half"), fault("connection")], says("fine", 150, 7), calls(LOOK), says("ok")]
+    )
+    one, log = _fast(script)
+    _run(one)
+    _run(one, "show me more details")
+    ladders = [r for r in log.records if r["kind"] == "Ladder"]
+    assert [(r["response"], r["model_actual"], r["half_written_texts"]) for r in ladders[:2]] == [
+        ("tool_call", "big", 0),
+        ("text", "big", 0),
+    ]
+    assert (ladders[1]["model_requested"], ladders[1]["tier_actual"]) == ("small", "primary")
+    assert (ladders[1]["prompt_tokens"], ladders[1]["output_tokens"]) == (150, 7)
+    asked = [(r.get("more_detail"), r.get("previous_decision")) for r in log.records if r["kind"] == "PromptClass"]
+    assert (True, "fast") in asked
+    assert [previous for _, previous in asked].count("fast") == 1
+
+
 def test_two_hundred_sessions_in_one_process() -> None:
     async def run() -> None:
         made, _ = adapter(Script([says("fine")], pauses=True))
