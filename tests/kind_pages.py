@@ -18,10 +18,10 @@ _HEAD = """\
 
 Made from `schemas/` by `python -m tests.kind_pages --write`.
 
-Every policy document has `apiVersion: policyengine/v1`, `kind`, `metadata` (name, version, owner, description) and `spec`. Each kind
-has a JSON Schema for the document, one for the input of its decisions and one for what it decides; an editor that knows the
-YAML language server completes and checks a document that begins with `# yaml-language-server: $schema=PATH`
-(`policyengine init` writes these lines).
+Every policy document has `apiVersion: policyengine/v1`, `kind`, `metadata` (name, version, owner, description) and
+`spec`. Each kind has a JSON Schema for the document, one for the input of its decisions and one for what it decides;
+an editor that knows the YAML language server completes and checks a document that begins with
+`# yaml-language-server: $schema=PATH` (`policyengine init` writes these lines).
 """
 
 

@@ -1,7 +1,8 @@
 """What the README and docs show was printed by the commands that stand beside it.
 
-A ```console block holds one `$ command` and its output; a block after `<!-- include PATH -->` holds that file. `python -m
-tests.printed --write` runs the commands in the checkout and writes what they print; a test checks that nothing differs.
+A ```console block holds one `$ command` and its output; a block after `<!-- include PATH -->` holds that file.
+`python -m tests.printed --write` runs the commands in the checkout and writes what they print; a test checks that
+nothing differs.
 """
 
 from __future__ import annotations
