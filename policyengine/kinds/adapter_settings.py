@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from policyengine.kinds.kind import Kind
 from policyengine.kinds.spec import Spec
-from policyengine.rules.table import Outcome, Table
+from policyengine.rules.table import Outcome, Rule, Table
 from policyengine.source.schema import load_schema
 
 
 def build(kind: Kind, spec: Spec) -> Table:
-    """A table without rules: its default is what the document states."""
+    """A table with one rule that always decides: what the document states."""
     settings = dict(spec.get("settings"))
+    place = spec.document.place(("spec", "settings"))
     return Table(
         policy=spec.metadata["name"],
         version=spec.metadata["version"],
         kind=kind.name,
         input_schema=load_schema("inputs/adapter-settings"),
-        rules=(),
+        rules=(Rule("settings", None, Outcome(settings), place),),
         default=Outcome(settings),
         on_error=settings,
     )
