@@ -1,6 +1,7 @@
 """What the README and docs show was printed by the commands that stand beside it.
 
-A ```console block holds one `$ command` and its output; a block after `<!-- include PATH -->` holds that file.
+A ```console block holds one `$ command` and its output; a block after `<!-- include PATH -->` holds that file (with
+`until LINE`, as far as that line).
 `python -m tests.printed --write` runs the commands in the checkout and writes what they print; a test checks that
 nothing differs.
 """
@@ -16,7 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 _CONSOLE = re.compile(r"^```console\n\$ (?P<command>[^\n]+)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
 _INCLUDE = re.compile(
-    r"^<!-- include (?P<path>\S+) -->\n+```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^<!-- include (?P<path>\S+)(?: until (?P<until>\S+))? -->\n+```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 
 
@@ -33,7 +35,12 @@ def current(text: str) -> str:
 
 def _included(found: re.Match[str]) -> str:
     text = (ROOT / found["path"]).read_text(encoding="utf-8").rstrip("\n")
-    return f"<!-- include {found['path']} -->\n\n```{found['language']}\n{text}\n```"
+    until = ""
+    if found["until"]:
+        until = f" until {found['until']}"
+        lines = text.splitlines()
+        text = "\n".join(lines[: next(at for at, line in enumerate(lines) if line.strip() == found["until"])])
+    return f"<!-- include {found['path']}{until} -->\n\n```{found['language']}\n{text}\n```"
 
 
 def _output(command: str) -> str:
