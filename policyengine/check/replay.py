@@ -147,6 +147,8 @@ class _Walk:
         self.contract = loop.models.spec["usage"].get(session.provider)
         self.state = LoopState()
         self.history = Sizes()
+        # What came after the response with the last count, where rounds since then reported none.
+        self.uncounted = Sizes()
         self.last_tokens = 0
         self.last_model: str | None = None
         self.stale = False
@@ -201,7 +203,7 @@ class _Walk:
         if not recorded and source == "usage" and tokens and actual:
             ratio = tokens / actual
         if self.first_of_context and actual:
-            self.overhead = max(0, actual - self.loop.size_tokens(self.history + added))
+            self.overhead = max(0, actual - self.loop.size_tokens(self.history + self.uncounted + added))
         self.first_of_context = False
         after: AfterBatch | None = None
         outcome: Outcome | None = None
@@ -222,7 +224,7 @@ class _Walk:
 
     def _count(self, added: Sizes) -> Count:
         return Count(
-            added,
+            self.uncounted + added,
             self.history,
             max(0, self.last_tokens - self.saved) if self.last_tokens else 0,
             self.stale,
@@ -259,7 +261,7 @@ class _Walk:
         made: tuple[Made, ...] = ()
         if not decided:
             self.state, made = self.loop.event(self.state, "success", now_ms=now_ms, trace=trace)
-        self.history = Sizes()
+        self.history = self.uncounted = Sizes()
         self.stale = True
         self.saved = 0
         self.compacted = True
@@ -303,12 +305,14 @@ class _Walk:
         """Take the round's response into the history."""
         usage = self._usage(item)
         known = next_prompt_tokens(usage, self.contract) if usage and self.contract else None
+        new = self._sizes(item.added) + self._sizes(item.output)
+        if known is None and self.last_tokens and not self.stale:
+            # The last count stays: an estimate of the whole lacks what no recording holds (system text, tools).
+            self.uncounted += new
+        else:
+            self.history, self.uncounted = self.history + self.uncounted + new, Sizes()
         if known is not None:
             self.last_tokens, self.stale, self.last_model = known, False, item.model
-        else:
-            # A round without usage leaves the last count behind the history: it would be too low.
-            self.last_tokens = 0
-        self.history = self.history + self._sizes(item.added) + self._sizes(item.output)
         self.batch = item.calls
         self.errors = facts.unresolved_errors(item.calls, self.errors)
         self.turn_calls += item.calls
@@ -348,6 +352,7 @@ def routing_totals(replays: Iterable[SessionReplay]) -> dict[str, Any]:
     """Continuations, how they were routed, and what followed the fast ones."""
     continuations = fast = confirmed = 0
     vetoes: Counter[str] = Counter()
+    others: Counter[str] = Counter()
     for item in (row for one in replays for row in one.rounds if row.after):
         assert item.after is not None
         continuations += 1
@@ -356,11 +361,14 @@ def routing_totals(replays: Iterable[SessionReplay]) -> dict[str, Any]:
             confirmed += item.routing_outcome == "confirmed"
         elif veto := item.after.routing.get("veto_reason"):
             vetoes[veto] += 1
+        else:
+            others[item.after.routing.get("reason") or "unknown"] += 1
     return {
         "continuations": continuations,
         "fast": fast,
         "primary": continuations - fast,
         "vetoes": dict(vetoes.most_common()),
+        "without_veto": dict(others.most_common()),
         "fast_confirmed": confirmed,
         "fast_would_fall_back": fast - confirmed,
     }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -21,20 +23,23 @@ from policyengine.check.replay import (
 from policyengine.commands.options import thousands
 from policyengine.compression.refetch import Refetch
 
-_WIDE = 160
-"""Columns where stdout is no terminal: wide enough for every row."""
+_GAP = 2
+"""Spaces between two columns."""
 
 _TIER_STYLE = {"warn": "yellow", "auto": "dark_orange", "hard": "red"}
+_NO_WINDOW = "window unknown: no thresholds; give it with --window N"
 _LONGEST_VALUE = 300
 """Characters of an input shown in the text of one round."""
 
 
 def show(replays: Sequence[SessionReplay]) -> None:
     """Print everything."""
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True)
     for one in replays:
         console.print(_heading(one), markup=False)
-        console.print(_table(one))
+        table, width = _table(one, console.width if sys.stdout.isatty() else None)
+        # Never cut to the terminal: a row that is too long wraps, a cell without its end says nothing.
+        Console(highlight=False, width=width).print(table)
         for line in _session_totals(one):
             console.print(line, markup=False)
         console.print()
@@ -45,29 +50,32 @@ def show(replays: Sequence[SessionReplay]) -> None:
 def _heading(one: SessionReplay) -> str:
     session = one.session
     window = next((row for row in one.rounds if row.window is not None), None)
-    about = f"window {thousands(window.window)} ({window.window_origin})" if window else "window unknown"
+    about = f"window {thousands(window.window)} ({window.window_origin})" if window else _NO_WINDOW
     return f"{session.path}  {session.format}, {session.model or 'model unknown'}, {about}"
 
 
-def _table(one: SessionReplay) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("round", "turn", "tokens"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in (
-        "from",
-        "tier",
-        "compaction",
-        "tip",
-        "directive",
-        "routing",
-        "veto",
-        "followed by",
-        "breaker",
-    ):
-        table.add_column(name, no_wrap=True)
-    for row in one.rounds:
-        table.add_row(*_cells(row))
-    return table
+_NUMBERS = ("round", "turn", "tokens")
+_WORDS = ("from", "tier", "compaction", "tip", "directive", "routing", "veto", "followed by", "breaker")
+
+
+def _table(one: SessionReplay, width: int | None) -> tuple[Table, int]:
+    """The rows and how wide they are. Where `width` is too narrow for them, columns without any entry are left out."""
+    names, rows = [*_NUMBERS, *_WORDS], [_cells(row) for row in one.rounds]
+    widths = [max(map(cell_len, [name, *(str(row[at]) for row in rows)])) for at, name in enumerate(names)]
+    shown = list(range(len(names)))
+    if width is not None and _whole(widths) > width:
+        shown = [at for at in shown if any(str(row[at]) for row in rows)]
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    for at in shown:
+        justify: Literal["left", "right"] = "right" if names[at] in _NUMBERS else "left"
+        table.add_column(names[at], justify=justify, no_wrap=True)
+    for row in rows:
+        table.add_row(*(row[at] for at in shown))
+    return table, _whole([widths[at] for at in shown])
+
+
+def _whole(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _cells(row: RoundReplay) -> list[Text | str]:
@@ -94,10 +102,17 @@ def _cells(row: RoundReplay) -> list[Text | str]:
         before.tip["tip"] or "",
         after.directive["directive"] if after else "",
         Text(routing, style="green" if routing == "fast" else ""),
-        (after.routing.get("veto_reason") or "") if after else "",
+        _why(after.routing) if after else "",
         followed if after else "",
         before.breaker if before.breaker != "closed" else "",
     ]
+
+
+def _why(routing: Mapping[str, Any]) -> str:
+    """The veto of a routing; where another rule sent the round to the primary model, that rule in brackets."""
+    if veto := routing.get("veto_reason"):
+        return str(veto)
+    return "" if routing["decision"] == "fast" else f"({routing.get('reason') or 'unknown'})"
 
 
 def _session_totals(one: SessionReplay) -> list[str]:
@@ -143,11 +158,15 @@ def _refetched(item: Refetch) -> str:
 
 def _totals(replays: Sequence[SessionReplay]) -> list[str]:
     routing, directives = routing_totals(replays), directive_totals(replays)
-    vetoes = ", ".join(f"{name} {count}" for name, count in routing["vetoes"].items())
+    vetoes, others = (
+        ", ".join(f"{name} {count}" for name, count in routing[key].items()) for key in ("vetoes", "without_veto")
+    )
     return [
         f"continuations {routing['continuations']}: fast {routing['fast']} "
         f"(confirmed {routing['fast_confirmed']}, would fall back {routing['fast_would_fall_back']}), "
-        f"primary {routing['primary']}" + (f"; vetoes: {vetoes}" if vetoes else ""),
+        f"primary {routing['primary']}"
+        + (f"; vetoes: {vetoes}" if vetoes else "")
+        + (f"; without a veto: {others}" if others else ""),
         f"batches {directives['batches']}: skippable {directives['skippable']} "
         f"(of these {directives['skippable_followed_by_tool_call']} called tools again)",
     ]

@@ -1,6 +1,8 @@
 """`policyengine replay` on real recordings and on the sample that ships."""
 
 import json
+import subprocess
+import sys
 from itertools import pairwise
 
 import pytest
@@ -102,6 +104,31 @@ def test_text_is_one_row_a_round_without_colour(run):
     assert len(rows) == len(one["rounds"])
     assert "\x1b" not in found.out
     assert found.err == ""
+
+
+@pytest.mark.parametrize("columns", [40, 80, 300])
+def test_no_cell_is_cut_off_on_a_narrow_terminal(columns):
+    """What does not fit leaves out columns without an entry, and wraps: a cell without its end says nothing."""
+    import os
+    import pty
+
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "NO_COLOR": "1"}
+    command = [sys.executable, "cli.py", "replay", str(SAMPLE)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=follower, stderr=follower, env=environment) as child:
+        os.close(follower)
+        out = b""
+        try:
+            while piece := os.read(leader, 65_536):
+                out += piece
+        except OSError:  # how a terminal says that its other end is closed
+            pass
+    os.close(leader)
+    assert child.returncode == 0
+    text = out.decode()
+    assert "…" not in text
+    assert text.count("further_action  tool call") == 4
+    assert ("breaker" in text) == (columns == 300)
 
 
 def test_jsonl_is_one_line_a_round(run):
