@@ -47,9 +47,9 @@ async def run(
     loaded = load(bundle)
     opened = _open(provider, base_url, script)
     model = primary or _first_model(loaded, opened.name)
-    with ExitStack() as sinks:
+    with ExitStack() as logs:
         async with AsyncExitStack() as stack:
-            adapter = Adapter(loaded, [opened], _store(state), _sink(sinks, log))
+            adapter = Adapter(loaded, [opened], _store(state), _log(logs, loaded, log))
             stack.push_async_callback(adapter.close)
             common: dict[str, Any] = {
                 "fast": fast,
@@ -114,9 +114,12 @@ def _store(path: str | None) -> Any:
     return SqliteStore(path)
 
 
-def _sink(stack: ExitStack, path: str | None) -> Any:
+def _log(stack: ExitStack, bundle: Bundle, path: str | None) -> Any:
     if path is None:
         return None
-    from policyengine.log.sinks import JsonlSink
+    from policyengine.log.record import Recorder
+    from policyengine.log.settings import logging_policy, open_sink
+    from policyengine.log.writer import Log
 
-    return stack.enter_context(JsonlSink(path))
+    policy = logging_policy(bundle)
+    return stack.enter_context(Log(Recorder(bundle, source="runtime"), [open_sink(path, policy)], policy))

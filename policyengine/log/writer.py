@@ -14,7 +14,8 @@ import signal
 import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -61,6 +62,8 @@ class Log:
         self._warned: set[str] = set()
         self.dropped = 0
         """Records lost so far, in any sink."""
+        self.failure: str | None = None
+        """What the last loss came of: the system's name of an error (`ENOSPC`), or `queue_full`, `build`, `write`."""
         self.written = 0
         """Records that every sink has taken or lost; put in order, so the first `written` ones are done."""
         self._thread = threading.Thread(target=self._run, name="policyengine-log", daemon=True)
@@ -85,8 +88,20 @@ class Log:
         if self._closed:
             return True
         done = threading.Event()
-        self._queue.put(done)
+        self._queue.put(done.set)
         return done.wait(timeout_s)
+
+    def when_written(self, done: Callable[[], object]) -> None:
+        """Have `done` called, by the writing thread, once everything put in so far is written (or lost and counted)."""
+        if self._closed:
+            done()
+        else:
+            self._queue.put(done)
+
+    def check(self) -> None:
+        """Raise `LogError` where a record was lost and the policy says to stop then."""
+        if self._stopped is not None:
+            raise LogError(self._stopped)
 
     def close(self) -> None:
         """Write what waits, for as long as the policy allows, and close the sinks. Calling it again does nothing."""
@@ -112,8 +127,7 @@ class Log:
     # The deciding thread
 
     def _put(self, item: Any) -> None:
-        if self._stopped is not None:
-            raise LogError(self._stopped)
+        self.check()
         if self._closed:
             raise InputError("the log is closed")
         if self._queue.qsize() >= self._limit and not self._room():
@@ -132,7 +146,7 @@ class Log:
             if action == "drop":
                 with self._lost_lock:
                     self._lost_before += 1
-                    self.dropped += 1
+                    self._count_lost(1, "queue_full")
                 self._warn("queue_full", "the log cannot keep up; records are dropped and counted")
                 return False
             time.sleep(_WAIT_STEP_S)
@@ -142,6 +156,10 @@ class Log:
         given = {"event": event, "sink": None, "error": None, "dropped": self.dropped, "waited_ms": 0, **about}
         action: str = self._policy.outcome(given)["action"]
         return action
+
+    def _count_lost(self, records: int, failure: str) -> None:
+        self.failure = failure
+        self.dropped += records
 
     def _warn(self, about: str, message: str) -> None:
         """Say it once; the counter says how often."""
@@ -160,18 +178,19 @@ class Log:
                     taken.append(self._queue.get_nowait())
                 except queue.Empty:
                     break
-            waiting = []
+            waiting: list[Callable[[], object]] = []
             items: list[Item] = []
             for one in taken:
                 if one is _CLOSE:
                     open_ = False
-                elif isinstance(one, threading.Event):
+                elif callable(one):
                     waiting.append(one)
                 else:
                     self._build(one, items)
             self._write(items)
-            for event in waiting:
-                event.set()
+            for done in waiting:
+                with suppress(Exception):  # who asked may be gone
+                    done()
         for sink in self._sinks:
             try:
                 sink.close()
@@ -192,7 +211,7 @@ class Log:
             # repeat a value, so that only its kind is said.
             with self._lost_lock:
                 self._lost_before += 1
-                self.dropped += 1
+                self._count_lost(1, "build")
             text = str(error) if isinstance(error, InputError) else type(error).__name__
             self._warn("build", f"a record could not be built: {text}")
 
@@ -214,7 +233,8 @@ class Log:
 
     def _failed(self, sink: Sink, error: SinkError, lost: int) -> None:
         sink.lost(lost)
-        self.dropped += lost
+        with self._lost_lock:
+            self._count_lost(lost, error.code or "write")
         known = sink.kind if sink.kind in ("jsonl", "sqlite", "otel") else None
         if self._ask("write_failed", sink=known, error=error.code) == "stop":
             self._stopped = str(error)

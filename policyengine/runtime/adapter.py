@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from policyengine.runtime.core import Core, Settings
 from policyengine.runtime.events import BundleChanged, Degraded, Event, HistoryRepaired, Restored
 from policyengine.runtime.history import History, repaired
 from policyengine.runtime.hooks import Hooks
-from policyengine.runtime.journal import Journal, Sink
+from policyengine.runtime.journal import AnyLog, Journal, as_log
 from policyengine.runtime.live import Live
 from policyengine.runtime.places import PendingDisplay, Place, RecordingBuffer
 from policyengine.runtime.presentation import Presentation
@@ -39,7 +40,8 @@ class Adapter:
     - `providers`: by their name in the model catalogue, or one after the other.
     - `store`: where breaker, kill switch and rollout stage live; None keeps them in memory. A store that fails never
       stops a turn.
-    - `log`: takes decision records (anything with `write(record)`); None writes none.
+    - `log`: takes decisions: a `policyengine.log.writer.Log`, or a sink, which gets a `Log` of its own in front of it
+      (closed with the adapter). Records are built and written in the log's thread. None writes none.
     - `scope`: sessions, adapters and processes with the same scope and store share one kill switch, one rollout stage,
       and, with `shared_breaker`, one breaker.
     - `shadow`: a candidate bundle that decides beside the live one, is logged, and never acts.
@@ -50,7 +52,7 @@ class Adapter:
         bundle: Bundle | str | Path | None,
         providers: Mapping[str, Provider] | Sequence[Provider],
         store: StateStore | None = None,
-        log: Sink | None = None,
+        log: AnyLog | None = None,
         *,
         hooks: Hooks | None = None,
         summarizer: Summarizer | None = None,
@@ -68,7 +70,7 @@ class Adapter:
         if not self.providers:
             raise InputError("an adapter needs a provider")
         self._store = store or MemoryStore()
-        self._log = log
+        self._log, self._own_log = as_log(log, self._live.recorder, self._live.policy("Logging"))
         self._hooks = hooks or Hooks()
         self._summarizer = summarizer or PlainSummarizer()
         self._tracing = tracing or NoTracing()
@@ -191,10 +193,12 @@ class Adapter:
         return self._session(settings, tools, mirrors, transcript, History(messages), said, summarizer)
 
     async def close(self) -> None:
-        """Release the store and the providers' connections."""
+        """Release the store, the providers' connections, and the log where it is the adapter's own."""
         await self._store.close()
         for provider in self.providers.values():
             await provider.close()
+        if self._own_log is not None:
+            await asyncio.to_thread(self._own_log.close)
 
     def _session(
         self,

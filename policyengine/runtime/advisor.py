@@ -165,11 +165,22 @@ class Advisor:
             return stated if stated is not None else builtin().serving(kind).outcome(given)
 
     def write(self, about: Mapping[str, Any], by_kind: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        """Write a record for each decision since the last call. `about` goes into all, `by_kind` into some."""
+        """Log each decision since the last call. `about` goes into all records, `by_kind` into some.
+
+        Raises `LogError` where a record was lost and the Logging policy says to stop then.
+        """
         made, self._made = self._made, []
         for live, one, at in made:
             extra = {**about, **((by_kind or {}).get(one.policy.kind.name, {}))}
             self._journal.write(live.recorder, one, time_ms=at, about=extra)
+
+    def check_log(self) -> None:
+        """Say what the log has lost. Raises `LogError` where the Logging policy says to stop then."""
+        self._journal.check()
+
+    async def settle_log(self) -> None:
+        """Wait, no longer than `log_wait_ms`, until the records so far are written; then as `check_log`."""
+        await self._journal.settle(self.live.settings["log_wait_ms"])
 
     def take(self, live: Live, made: tuple[Made, ...]) -> None:
         """Keep decisions for the records; one that could not be evaluated is said."""

@@ -89,7 +89,8 @@ class Session:
         `notification`, `cron` or `subagent`. Reading may be broken off: the turn is then cancelled.
 
         Raises, when reading begins, `SessionBusyError` where a turn runs that takes no message (one that only sums up
-        does: its answer is replaced), and `ProviderError` at the end of a turn that failed.
+        does: its answer is replaced), `ProviderError` at the end of a turn that failed, and `LogError` where a
+        decision could not be recorded and the Logging policy says to stop then.
         """
         blocks = (Text(message),) if isinstance(message, str) else tuple(message)
         if not blocks or not all(isinstance(block, Text | Image) for block in blocks):
@@ -115,9 +116,20 @@ class Session:
         return self._confirmations.answer(call_id, yes)
 
     async def compact(self) -> Outcome:
-        """Compact now, because the person asks for it. Raises `SessionBusyError` while a turn runs."""
+        """Compact now, because the person asks for it. Raises `SessionBusyError` while a turn runs, and `LogError` as
+        `send` does."""
         if self._turn is not None:
             raise SessionBusyError(self.state)
+        core = self._core
+        core.advisor.check_log()
+        try:
+            outcome = await self._compact()
+        finally:
+            core.advisor.write({"session_id": core.id}, {"CompactionResult": {"compaction_rt_ms": core.compaction_ms}})
+        await core.advisor.settle_log()
+        return outcome
+
+    async def _compact(self) -> Outcome:
         core = self._core
         before = await core.advisor.before_send(
             core.state, core.count(), window=core.window_of(core.settings.primary), prompts=core.prompts, asked=True
@@ -125,10 +137,7 @@ class Session:
         core.state = before.state
         if not before.compact:
             return Outcome(before.reason)
-        try:
-            return await self._compactor.compact(before, core.settings.primary)
-        finally:
-            core.advisor.write({"session_id": core.id}, {"CompactionResult": {"compaction_rt_ms": core.compaction_ms}})
+        return await self._compactor.compact(before, core.settings.primary)
 
     def switch_model(self, model: str, *, window: int | None = None) -> None:
         """Another primary model from the next round on. Where the history is too large for it, it is compacted

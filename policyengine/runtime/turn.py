@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from policyengine.kinds.loop import AfterBatch, Batch
 from policyengine.log.fields import ROUND_KINDS
+from policyengine.log.writer import LogError
 from policyengine.runtime.batch import BatchRun, BatchRunner
 from policyengine.runtime.channel import Channel
 from policyengine.runtime.compaction import Compactor
@@ -82,16 +84,21 @@ class Turn:
             self.task.cancel()
 
     async def run(self) -> None:
-        """The turn. Raises `ProviderError` where it fails; a turn that was replaced ends quietly."""
+        """The turn. Raises `ProviderError` where it fails, `LogError` where a record was lost and the Logging policy
+        says to stop; a turn that was replaced ends quietly."""
         core = self._core
         span = core.tracing.start("invoke_agent policyengine", {"gen_ai.operation.name": "invoke_agent"})
         error: str | None = None
         core.presentation.at("turn_started")
         core.say(TurnStarted(self.turn_id, self._start.prompt_id))
         try:
-            self.status = await self._run(span)
+            status = await self._run(span)
+            self._write(self._rounds.report)
+            self.status = status
+            await core.advisor.settle_log()
         except asyncio.CancelledError:
-            error = self.status = "discarded" if self.aborted else "cancelled"
+            if self.status == "cancelled":
+                error = self.status = "discarded" if self.aborted else "cancelled"
             if not self.aborted:
                 raise
         except StoppedError:
@@ -100,13 +107,19 @@ class Turn:
             self.status, error = "failed", failure.kind
             core.say(TurnFailed(failure.kind, failure.status))
             raise
+        except LogError:
+            self.status, error = "failed", "log"
+            core.say(TurnFailed("log", None))
+            raise
         except Exception as failure:
             self.status, error = "failed", type(failure).__name__
             core.say(TurnFailed("internal", None))
             raise
         finally:
             core.presentation.at("turn_ended")
-            self._write(self._rounds.report)
+            with suppress(LogError):
+                # The turn has ended already; the next one hears of it before it begins.
+                self._write(self._rounds.report)
             core.say(TurnEnded(self.turn_id, self.status, core.rounds + 1 - self._first_round))
             span.end(error)
             self.closed = True
@@ -121,6 +134,7 @@ class Turn:
         plan = Plan("primary", core.choices.explicit_model or core.settings.primary, "first_round")
         for _ in range(most):
             await self._between_rounds()
+            core.advisor.check_log()
             _, message, report = await self._rounds.run(plan, self._start.prompt_id, span)
             await self._count_fast(report)
             calls = calls_of(message) if message is not None else ()

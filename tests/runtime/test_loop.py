@@ -446,7 +446,7 @@ def test_a_full_disk_under_the_log_is_said_once_and_the_loop_goes_on() -> None:
     made, _ = adapter(Script([calls(LOOK), says("fine")]), log=FullDisk(3))
     one = made.session("big", tools=[tool()])
     found = _run(one)
-    assert [(e.what, e.error) for e in of(found, Degraded)] == [("log", "OSError")]
+    assert [(e.what, e.error) for e in of(found, Degraded)] == [("log", "ENOSPC")]
     assert of(found, TurnEnded)[0].status == "completed"
 
 
