@@ -62,12 +62,7 @@ class Interpreter:
 
     def run(self, node: Node) -> Any:
         """The value of a tree. Raises CelError, and nothing else."""
-        try:
-            return self.eval(node, {})
-        except CelError:
-            raise
-        except (ArithmeticError, LookupError, TypeError, ValueError, MemoryError) as error:
-            raise CelError(f"the expression cannot be evaluated ({type(error).__name__})") from None
+        return self.eval(node, {})
 
     def eval(self, node: Node, local: dict[str, Any]) -> Any:
         """One node; `local` holds the variables of comprehensions around it."""
@@ -77,10 +72,16 @@ class Interpreter:
         handler = _HANDLERS[type(node)]
         observer = self.observer
         if observer is None or type(node) not in _LEAVES:
-            return handler(self, node, local)
+            try:
+                return handler(self, node, local)
+            except (CelError, RecursionError):
+                raise
+            except Exception as error:  # of the value's own methods too: `||` and on_error treat it as any other
+                raise CelError(f"the expression cannot be evaluated ({type(error).__name__})") from None
         self.observer = None  # a leaf is told whole, without its parts
+        self.budget += 1
         try:
-            value = handler(self, node, local)
+            value = self.eval(node, local)
         except CelError as error:
             observer(node, error)
             raise
@@ -278,6 +279,8 @@ class Interpreter:
                 value = operators.truth(self.eval(node.condition, scope))
             except CelError as error:
                 failure = failure or error
+                if self.budget < 0:  # nothing more can be evaluated
+                    break
                 continue
             if value is decisive:
                 return decisive

@@ -15,7 +15,7 @@ from policyengine.cel.limits import (
     MAX_VALUE_DEPTH,
     MIN_INT,
 )
-from policyengine.cel.values import CelType, Duration, MixedMap, Optional, Timestamp, UInt
+from policyengine.cel.values import CelType, Duration, MixedMap, Optional, Timestamp, UInt, kind_of, without_subclass
 
 NUMBERS = frozenset((int, UInt, float))
 _PLAIN = frozenset((str, int, UInt, float, bool, bytes, type(None), Timestamp, Duration, CelType))
@@ -95,6 +95,10 @@ def equal(left: Any, right: Any, depth: int = 0) -> bool:
         return True
     if kind is Optional and other is Optional:
         return left.present == right.present and (not left.present or equal(left.value, right.value, depth + 1))
+    plain, twin = without_subclass(left), without_subclass(right)
+    if plain is not left or twin is not right:
+        return equal(plain, twin, depth + 1)
+    kind_of(left), kind_of(right)  # a foreign object is equal to nothing that a policy means: that is an error
     return False
 
 
@@ -228,6 +232,7 @@ def remainder(left: Any, right: Any) -> Any:
 
 def lookup(mapping: Mapping[Any, Any], key: Any) -> tuple[bool, Any]:
     """Whether a map has a key, and its value. Numeric keys are equal across types; true is not 1."""
+    key = without_subclass(key)
     kind = type(key)
     if kind is str:
         return (True, mapping[key]) if key in mapping else (False, None)
@@ -254,6 +259,7 @@ def index(container: Any, key: Any) -> Any:
     """`container[key]`."""
     if type(container) is Optional:
         return Optional(index(container.value, key), True) if container.present else container
+    key = without_subclass(key)
     if isinstance(container, (list, tuple)):
         if type(key) is float and key == key and abs(key) < 2**53 and key == int(key):
             key = int(key)

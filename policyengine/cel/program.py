@@ -40,8 +40,11 @@ def on_fresh_stack(work: Callable[[], R]) -> R:
         except BaseException as error:
             failure.append(error)
 
-    thread = threading.Thread(target=run, name="policyengine-cel", daemon=True)
-    thread.start()
+    try:
+        thread = threading.Thread(target=run, name="policyengine-cel", daemon=True)
+        thread.start()
+    except RuntimeError:  # no stack left for that either, no thread to be had, the process is ending
+        raise CelError("the stack is used up, and no thread can be started") from None
     thread.join()
     if failure:
         if isinstance(failure[0], RecursionError):

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from policyengine.cel.errors import CelError
-from policyengine.cel.limits import MAX_INT, MIN_INT
+from policyengine.cel.limits import MAX_INT, MAX_UINT, MIN_INT
 
 _SECOND = 1_000_000_000
 _MIN_SECONDS = -62_135_596_800  # 0001-01-01T00:00:00Z
@@ -218,26 +218,75 @@ def type_of(value: Any) -> CelType:
     return CelType(_TYPE_NAMES.get(name, name))
 
 
-def from_python(value: Any, depth: int = 0) -> Any:
-    """Bring a caller's value to CEL's types: datetime, timedelta, bytearray and tuples. Raises CelError."""
+def from_python(value: Any) -> Any:
+    """Bring a caller's value to CEL's types: datetime, timedelta, bytearray, tuples and subclasses. Raises CelError."""
+    try:
+        return _converted(value, 0, {})
+    except (CelError, RecursionError):
+        raise
+    except Exception as error:  # a value's own methods may raise anything
+        raise CelError(f"a value cannot be read ({type(error).__name__})") from None
+
+
+_KEPT = frozenset((str, float, bool, bytes, type(None), Timestamp, Duration, CelType))
+
+
+def _converted(value: Any, depth: int, done: dict[int, tuple[Any, Any]]) -> Any:
+    """`done` holds what was converted, by identity: a list that is held twice at each of 60 levels is read once."""
     kind = type(value)
-    if kind in (str, int, float, bool, bytes, type(None), UInt, Timestamp, Duration, CelType, Optional):
-        if kind is int and not MIN_INT <= value <= MAX_INT:
+    if kind in _KEPT:
+        return value
+    if kind is int or kind is UInt:
+        if not (MIN_INT <= value <= MAX_INT if kind is int else 0 <= value <= MAX_UINT):
             raise CelError("integer out of range: 64 bits")
         return value
     if depth > 64:
         raise CelError("a value is nested too deeply")
-    if isinstance(value, (list, tuple)):
-        return [from_python(item, depth + 1) for item in value]
-    if isinstance(value, Mapping):
-        return {key: from_python(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple, Mapping)):
+        if id(value) not in done:
+            inner = _map(value, depth + 1, done) if isinstance(value, Mapping) else _list(value, depth + 1, done)
+            done[id(value)] = value, inner
+        return done[id(value)][1]
+    if kind is Optional:
+        return Optional(_converted(value.value, depth + 1, done), value.present)
     if isinstance(value, datetime):
         return Timestamp.of(value)
     if isinstance(value, timedelta):
         return Duration.of(value)
-    if isinstance(value, (bytearray, memoryview)):
+    if isinstance(value, (bytearray, memoryview, bytes)):
         return bytes(value)
-    for plain in (bool, int, float, str):  # subclasses, such as a StrEnum
-        if isinstance(value, plain):
-            return from_python(plain(value), depth + 1)
+    if isinstance(value, (int, float, str)):
+        return _converted(without_subclass(value), depth + 1, done)
     raise CelError("a value is of a type that expressions do not know")
+
+
+def _list(value: Iterable[Any], depth: int, done: dict[int, tuple[Any, Any]]) -> list[Any]:
+    return [_converted(item, depth, done) for item in value]
+
+
+def _map(value: Mapping[Any, Any], depth: int, done: dict[int, tuple[Any, Any]]) -> dict[Any, Any]:
+    result: dict[Any, Any] = {}
+    entries = 0
+    for key, item in value.items():
+        plain = key if type(key) is str else _converted(key, depth, done)
+        if type(plain) not in (str, bool, int, UInt):
+            raise CelError("unsupported key type: keys are strings, ints, uints or bools")
+        result[plain] = _converted(item, depth, done)
+        entries += 1
+    if len(result) != entries:
+        raise CelError("repeated key in a map")
+    return result
+
+
+def without_subclass(value: Any) -> Any:
+    """A StrEnum's string, an IntEnum's int and the like, whatever the class makes of it; any other value as it is."""
+    kind = type(value)
+    if kind in _NAMES:
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    return value

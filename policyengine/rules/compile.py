@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from policyengine.cel.errors import CelError, Issue
 from policyengine.cel.program import on_fresh_stack
-from policyengine.rules.decision import Decision
+from policyengine.rules.decision import Decision, EvaluationError
 from policyengine.rules.exact import decide_exactly
 from policyengine.rules.fused import scans_of
 from policyengine.rules.plain import Decisions, Outcomes, decision_function, outcome_function
@@ -72,7 +72,11 @@ class CompiledTable:
             return exactly  # Python's own compiler has limits; the interpreter needs no compiled code
 
     def _exactly(self, input: Mapping[str, Any], trace: bool = False) -> Decision:
-        return on_fresh_stack(lambda: decide_exactly(self.table, self._programs, input, trace))
+        try:
+            return on_fresh_stack(lambda: decide_exactly(self.table, self._programs, input, trace))
+        except CelError as error:  # not even begun: there was no stack for it
+            table, failure = self.table, EvaluationError("policy", str(error))
+            return Decision(table.policy, table.version, self._programs.on_error, errors=(failure,))
 
     def decide(self, input: Mapping[str, Any], trace: bool = False) -> Decision:
         """What is decided for an input; with `trace` also why, rule by rule."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from policyengine.rules.frozen import FrozenDict
+
 
 class RuleStatus(StrEnum):
     """What became of a rule in one decision."""
@@ -23,7 +25,7 @@ class EvaluationError:
     """An expression that failed. `message` never holds a value of the input."""
 
     where: str
-    """`rule ID`, `derived NAME` or `output NAME`."""
+    """`rule ID`, `derived NAME`, `output NAME`, or `policy` where nothing could be looked at."""
     message: str
 
 
@@ -34,7 +36,7 @@ class Step:
     rule: str
     status: RuleStatus
     when: str
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=FrozenDict)
     """The values the condition saw, by the text that read them (`tokens`, `batch.size()`)."""
     error: str | None = None
 
@@ -54,4 +56,4 @@ class Decision:
     rules: tuple[str, ...] = ()
     errors: tuple[EvaluationError, ...] = ()
     trace: tuple[Step, ...] = ()
-    derived: Mapping[str, Any] = field(default_factory=dict)
+    derived: Mapping[str, Any] = field(default_factory=FrozenDict)

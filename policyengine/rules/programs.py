@@ -58,7 +58,7 @@ def read_programs(table: Table) -> Programs:
 class _Reader:
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.programs = Programs(Environment.of_schema(table.input_schema, table.constants, table.words))
+        self.programs = Programs(Environment.of_schema(table.input_schema, frozen(table.constants), table.words))
         self.read()
 
     def read(self) -> None:

@@ -7,12 +7,14 @@ import sys
 import threading
 import time
 import tracemalloc
+from decimal import Decimal
+from enum import IntEnum, StrEnum
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from policyengine.cel import CelError, Environment, compile_expression, evaluate
+from policyengine.cel import CelError, Environment, Optional, UInt, compile_expression, evaluate
 from tests.cel.generate import INPUTS, SCHEMA, broken_inputs, expressions
 
 LARGE = ["x" * 1000] * 1000
@@ -231,3 +233,130 @@ def test_inputs_that_are_no_objects(value):
     with pytest.raises(CelError):
         program.evaluate(value)
     json.dumps(program.observe(value))
+
+
+class Raising:
+    """What a class may do to its values: each of its methods raises something else than a CelError."""
+
+    def _raise(self, *_):
+        raise RuntimeError(SECRET)
+
+    __eq__ = __hash__ = __len__ = __iter__ = __int__ = __index__ = __str__ = __getitem__ = __contains__ = _raise
+    items = keys = values = get = _raise
+
+
+class RaisingInt(Raising, int):
+    pass
+
+
+class RaisingText(Raising, str):
+    pass
+
+
+class RaisingList(Raising, list):
+    pass
+
+
+class RaisingDict(Raising, dict):
+    pass
+
+
+class SameHash(Raising):
+    def __hash__(self):
+        return hash("a")
+
+
+def cyclic():
+    value = []
+    value += [value, value]
+    return value
+
+
+FOREIGN = {
+    "int": RaisingInt(3),
+    "text": RaisingText("a"),
+    "list": RaisingList([1]),
+    "map": RaisingDict(a=1),
+    "key": {SameHash(): 1},
+    "object": Raising(),
+    "decimal": Decimal("1"),
+    "cyclic": cyclic(),
+    "set": {1},
+    "uint below": UInt(-1),
+    "uint above": UInt(2**64),
+    "optional": Optional(Raising(), True),
+}
+ASKED = [
+    "x == x", "x == 1", "x == 'a'", "x in [1]", "has(x.a)", "x.a", "x[0]", "size(x)", "x + x", "x < 1", "string(x)",
+    "int(x)", "uint(x)", "duration(x)", "fingerprint(x)", "'%s'.format([x])", "x.all(a, a == 1)", "[x].distinct()",
+    "{'a': x} == {'a': x}", "sets.contains([x], [x])", "x.?a.orValue(1)", "x.mentions(x)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_values_with_methods_of_their_own(name):
+    begun = time.perf_counter()
+    for text in ASKED:
+        for run in (
+            lambda text=text: evaluate(text, {"x": FOREIGN[name]}),
+            lambda text=text: compile_expression(text, Environment.of_schema(SCHEMA)).evaluate({"x": FOREIGN[name]}),
+        ):
+            assert "hunter2" not in (error_of(run) or "")
+    assert time.perf_counter() - begun < 10
+
+
+class Level(IntEnum):
+    LOW = 3
+
+
+class Word(StrEnum):
+    FIX = "fix"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x == 3", "x in [3]", "{3: true}[x]", "w == 'fix'", "w in ['fix']", "m.all(k, k == 'fix')", "[w] == ['fix']"],
+)
+def test_members_of_an_enum_are_their_values(text):
+    value = {"x": Level.LOW, "w": Word.FIX, "m": {Word.FIX: 1}}
+    assert evaluate(text, value) is True
+    anything = {"type": "object", "properties": {"x": {}, "w": {}, "m": {}}, "required": ["x", "w", "m"]}
+    assert compile_expression(text, Environment.of_schema(anything)).evaluate(value) is True
+
+
+@pytest.mark.parametrize("text", ["x == 1", "x != 1", "x in [1]", "[x] == [1]"])
+def test_a_foreign_value_is_an_error_and_not_unequal(text):
+    program = compile_expression(text, Environment.of_schema(SCHEMA))
+    assert error_of(lambda: program.evaluate({"x": Decimal(1)})) == "a value is of a type that expressions do not know"
+
+
+def test_a_value_held_many_times_over_is_read_once():
+    value = [1]
+    for _ in range(60):
+        value = [value, value]
+    assert evaluate("size(x) == 2 && x[0][1][0].size() == 2", {"x": value}) is True
+
+
+@pytest.mark.parametrize("text", ["bytes(x) == b'' || true", "!(bytes(x) == b'' && false)"])
+def test_every_error_is_absorbed(text):
+    assert evaluate(text, {"x": "\ud800"}) is True
+
+
+def test_no_thread_to_be_had(monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+
+    def deep(frames):
+        return deep(frames - 1) if frames else evaluate("(" * 90 + "1" + ")" * 90, {})
+
+    room = sys.getrecursionlimit() - len(__import__("inspect").stack()) - 60
+    assert error_of(lambda: deep(room)).endswith("the stack is used up, and no thread can be started")
+
+
+@pytest.mark.parametrize(
+    ("span", "seconds"), [("999999999.999999999s", 999_999_999), ("-999999999.999999999s", -999_999_999), ("-1.5s", -1)]
+)
+def test_seconds_of_a_long_duration_are_cut(span, seconds):
+    assert evaluate(f"int(duration('{span}'))") == seconds

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import pickle
+import sys
+import threading
 
 import pytest
 
@@ -289,3 +292,55 @@ def test_issue(name):
 def test_cost_grows_with_what_is_declared():
     small, large = (compile_table(table({"a": text})).cost for text in ("names.all(a, a != '')", "flag"))
     assert small > large > 0
+
+
+def test_nobody_can_change_what_later_decisions_share():
+    made = compile_table(
+        table({"a": ("flag", {"list": "names_known", "map": "sizes"}), "b": "true"}, constants={
+            "names_known": ["x"], "sizes": {"x": [1]},
+        })
+    )  # fmt: skip
+    first, traced = made.decide(INPUT), made.decide(INPUT, trace=True)
+    plain = compile_table(table({"a": "flag", "b": "true"})).decide(INPUT)
+    for change in (
+        lambda: first.outcome["list"].append("y"),
+        lambda: first.outcome["map"]["x"].append(2),
+        lambda: plain.derived.update(x=1),
+        lambda: traced.trace[1].values.update(x=1),
+    ):
+        with pytest.raises(TypeError):
+            change()
+    for decision in (made.decide(INPUT), made.decide(INPUT, trace=True), made._exactly(INPUT)):
+        assert decision.outcome == {"id": "a", "list": ["x"], "map": {"x": [1]}}
+        assert not decision.derived
+
+
+class Changing(dict):
+    """A map that another thread changes while it is walked over."""
+
+    def items(self):
+        raise RuntimeError("dictionary changed size during iteration")
+
+
+def test_an_input_that_changes_meanwhile_is_an_error_of_the_policy():
+    made = compile_table(table({"a": "has(input.any) && any.exists(k, k == 'x')"}))
+    for trace in (False, True):
+        decision = made.decide({**INPUT, "any": Changing(x=1)}, trace=trace)
+        assert decision.outcome == {"id": "error"}
+        assert [error.where for error in decision.errors] == ["rule a"]
+
+
+def test_no_stack_and_no_thread_ends_in_the_error_outcome(monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    made = compile_table(table({"a": "(" * 60 + "1 / (tokens - 10) > 0" + ")" * 60}))
+    made.prepare()
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+
+    def deep(frames):
+        return deep(frames - 1) if frames else made.decide(INPUT)
+
+    for left in range(30, 90, 10):
+        decision = deep(sys.getrecursionlimit() - len(inspect.stack()) - left)
+        assert decision.outcome == {"id": "error"}

@@ -111,6 +111,12 @@ def _bytes_to_text(value: bytes) -> str:
         raise CelError("invalid UTF-8 in bytes") from None
 
 
+def whole_seconds(nanos: int) -> int:
+    """Nanoseconds as seconds, cut towards zero; a double would round large ones up."""
+    seconds = abs(nanos) // 1_000_000_000
+    return -seconds if nanos < 0 else seconds
+
+
 def _same(value: Any) -> Any:
     return value
 
@@ -131,7 +137,7 @@ OVERLOADS = [
     function("int", (DOUBLE,), INT, _double_to_int),
     function("int", (STRING,), INT, _text_to_int),
     function("int", (TIMESTAMP,), INT, lambda value: value.nanos // 1_000_000_000),
-    function("int", (DURATION,), INT, lambda value: int(value.nanos / 1_000_000_000)),
+    function("int", (DURATION,), INT, lambda value: whole_seconds(value.nanos)),
     function("uint", (INT,), UINT, _to_uint),
     function("uint", (DOUBLE,), UINT, _double_to_uint),
     function("uint", (STRING,), UINT, _text_to_uint),
