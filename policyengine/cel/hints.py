@@ -18,6 +18,12 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return f"known: {', '.join(sorted(known))}" if 0 < len(known) <= 8 else None
 
 
+def word_for_operator(word: object) -> str | None:
+    """What CEL writes for an operator that other languages spell as a word."""
+    written = {"and": "&&", "or": "||", "not": "!", "is": "=="}.get(str(word).lower())
+    return f"CEL writes {written} for `{word}`" if written else None
+
+
 def advice(op: str, kinds: Sequence[Type]) -> str | None:
     """What to write instead of an operator with operands of these types."""
     names = {kind.kind for kind in kinds}

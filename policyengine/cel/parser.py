@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from policyengine.cel import macros
 from policyengine.cel.errors import CelSyntaxError
+from policyengine.cel.hints import word_for_operator
 from policyengine.cel.lexer import BigInt, Token, fail, tokens
 from policyengine.cel.limits import MAX_DEPTH, MAX_NODES
 from policyengine.cel.syntax import (
@@ -108,12 +109,15 @@ class _Parser:
         self.at += 1
         return token
 
-    @staticmethod
-    def unexpected(token: Token, what: str) -> CelSyntaxError:
-        seen = "the end of the expression" if token.kind == "end" else f"{token.value!r}"
-        if token.kind == "literal":
-            seen = "a literal"
-        return fail(f"unexpected {seen}, expected {what}", token.offset, token.end)
+    def unexpected(self, token: Token, what: str) -> CelSyntaxError:
+        if token.kind == "end":
+            return fail(f"the expression ends where {what} is expected", token.offset, token.end)
+        before = self.tokens[self.tokens.index(token) - 1]
+        hint = word_for_operator(token.value) if token.kind == "name" else None
+        if hint is None and before.kind == "name" and before.end < token.offset:
+            hint = word_for_operator(before.value)
+        seen = "a literal" if token.kind == "literal" else f"{token.value!r}"
+        return fail(f"unexpected {seen}, expected {what}", token.offset, token.end, hint)
 
     def expression(self) -> Node:
         node = self.binary(1)

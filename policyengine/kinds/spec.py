@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from policyengine.cel.errors import CelError
+from policyengine.cel.parser import parse
+from policyengine.cel.program import on_fresh_stack
 from policyengine.rules.table import Expression, HitPolicy, Outcome, Rule
 from policyengine.source.document import Document
 
@@ -56,8 +59,16 @@ class Spec:
         return Expression(text, self.document.place(path), path)
 
     def wrapped(self, before: str, path: Path, after: str) -> Expression:
-        """The expression written at `path`, inside generated text."""
+        """The expression written at `path`, inside generated text.
+
+        One that cannot be read stays alone: what is wrong with it is then told of the text that a person wrote, and
+        brackets that it closes but never opened cannot reach into the generated text.
+        """
         own = self.expression(path)
+        try:
+            on_fresh_stack(lambda: parse(own.text))
+        except CelError:
+            return own
         return Expression(before + own.text + after, own.place, path, prefix=len(before), length=len(own.text))
 
     def generated(self, text: str, path: Path) -> Expression:

@@ -57,16 +57,20 @@ FINDINGS = [
     ("{«1.5»: 1} == {}", "map-key", "double keys", None),
     ("b ? «1 : 'a'»", "operands", "the two results differ: int and string", "dyn()"),
     ("'%d'.format(«['a']»)", "operands", "%d does not take string", None),
-    ("b &«&»", "syntax", "unexpected", None),
+    ("b &«&»", "syntax", "ends where a value is expected", None),
     ("b «&» b", "syntax", "unexpected character '&'", "&&"),
     ("i «=» 3", "syntax", "unexpected character '='", "=="),
-    ("(i > 3«»", "syntax", "the end of the expression, expected ')'", None),
+    ("(i > 3«»", "syntax", "ends where ')' is expected", None),
     ('«"»abc', "syntax", "without its closing quote", None),
     ("s == '«\\d»'", "syntax", "unknown escape", "raw string"),
     ("«9223372036854775808» > i", "syntax", "out of range", None),
     ("«while» > 1", "syntax", "reserved word", None),
     ("«has(i)»", "syntax", "has() takes one field", None),
     ("改 > 1".replace("改", "«改»"), "syntax", "unexpected character", None),
+    ("b «and» i > 3", "syntax", "unexpected 'and'", "&& for `and`"),
+    ("b «OR» i > 3", "syntax", "unexpected 'OR'", "|| for `OR`"),
+    ("not «b»", "syntax", "unexpected 'b'", "! for `not`"),
+    ("i «is» null", "syntax", "unexpected 'is'", "== for `is`"),
     ("s == '改一下' && «sss»", "unknown-name", "'sss'", None),
 ]
 
@@ -83,7 +87,7 @@ def test_finding(marked, code, message, hint):
     assert message in issue.message
     assert "\n" not in issue.message
     if marked != "b &«&»":
-        assert (issue.offset, issue.length) == (start, max(length, 1)), issue
+        assert (issue.offset, max(issue.length, 1)) == (start, max(length, 1)), issue
     if hint is not None:
         assert hint in (issue.hint or "")
     assert issue.severity is Severity.ERROR
