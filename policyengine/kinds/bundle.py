@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +21,7 @@ from policyengine.source.finding import Finding, Severity
 from policyengine.source.nearest import did_you_mean
 from policyengine.source.resources import policies_folder
 from policyengine.source.schema import load_schema, validate
+from policyengine.source.yaml import CODE as YAML
 from policyengine.source.yaml import read_documents
 
 API_VERSION = "policyengine/v1"
@@ -28,6 +30,9 @@ TEST_STEM = ".test"
 """How the name of a file that holds only policy tests ends, before `.yaml`."""
 TESTS = "Tests"
 """The kind of documents that hold policy tests: they lie beside the policies and decide nothing."""
+UNKNOWN_WORDS = "unknown-words"
+"""Code of a finding about a word list that the bundle does not have."""
+_OPERAND = re.compile(r"^operand of (?:&&|\|\|)(?= is )")
 
 
 @dataclass(frozen=True)
@@ -111,9 +116,13 @@ def check(path: str | Path | None = None, *, tests: bool = True) -> tuple[Bundle
         findings += found
         documents += [document for document in read if document.sound]
     accepted = [(kind, document) for document in documents if (kind := _accepted(document, findings))]
+    blind = bool(findings) and not _all_words(documents, accepted, findings)
     policies, usable = _policies(accepted, findings)
+    if blind:
+        # Lists are missing because their file has findings; what looks for them has none of its own.
+        findings = [finding for finding in findings if finding.code != UNKNOWN_WORDS]
     manifest = next((d for k, d in accepted if k.name == "Bundle"), None)
-    use = _use(manifest, policies, findings)
+    use = _use(manifest, policies, _named(documents), findings, incomplete=unread(findings))
     findings.sort(key=lambda finding: finding.place)
     if not usable:
         return None, findings
@@ -220,6 +229,7 @@ def _builds(policy: Policy, findings: list[Finding]) -> bool:
         _report(findings, policy.document, error.path, str(error), error.hint)
         return False
     for expression, issue in compiled.issues:
+        message = issue.message
         if expression.generated:
             place = expression.place
         else:
@@ -228,12 +238,50 @@ def _builds(policy: Policy, findings: list[Finding]) -> bool:
             place = (
                 policy.document.place_in(expression.path, offset, max(issue.length, 1)) if inside else expression.place
             )
-        findings.append(Finding(issue.code, Severity(issue.severity), issue.message, place, issue.hint))
+            if (offset, issue.length) == (0, expression.length):
+                # The operator around the whole of it is ours; a person wrote none.
+                message = _OPERAND.sub("the condition", message)
+        findings.append(Finding(issue.code, Severity(issue.severity), message, place, issue.hint))
     return not any(Severity(issue.severity) is Severity.ERROR for _, issue in compiled.issues)
 
 
-def _use(manifest: Document | None, policies: Mapping[str, Policy], findings: list[Finding]) -> Mapping[str, str]:
-    """Which policy serves for which kind; a kind with several and no choice is a finding."""
+def unread(findings: Sequence[Finding]) -> bool:
+    """Whether some file could not be read as YAML, so that nobody knows what it holds."""
+    return any(finding.code == YAML and finding.severity is Severity.ERROR for finding in findings)
+
+
+def _all_words(
+    documents: Sequence[Document], accepted: Sequence[tuple[Kind, Document]], findings: Sequence[Finding]
+) -> bool:
+    """Whether every word list of the folder is known."""
+    listed = [d for d in documents if isinstance(d.data, dict) and d.data.get("kind") == "WordLists"]
+    taken = [document for kind, document in accepted if kind.name == "WordLists"]
+    return len(listed) == len(taken) and not unread(findings)
+
+
+def _named(documents: Sequence[Document]) -> frozenset[tuple[str, str]]:
+    """Kind and name of every document that says them, also of those with findings."""
+    heads = [document.data for document in documents if isinstance(document.data, dict)]
+    return frozenset(
+        (str(head["kind"]), str(head["metadata"]["name"]))
+        for head in heads
+        if "kind" in head and isinstance(head.get("metadata"), dict) and "name" in head["metadata"]
+    )
+
+
+def _use(
+    manifest: Document | None,
+    policies: Mapping[str, Policy],
+    named: frozenset[tuple[str, str]],
+    findings: list[Finding],
+    *,
+    incomplete: bool,
+) -> Mapping[str, str]:
+    """Which policy serves for which kind; a kind with several and no choice is a finding.
+
+    A policy that is there and cannot be used (`named`, not in `policies`), or may be in a file that cannot be read
+    (`incomplete`), has findings of its own.
+    """
     use: dict[str, str] = dict(manifest.data["spec"].get("use", {})) if manifest else {}
     by_kind: dict[str, list[Policy]] = {}
     for policy in policies.values():
@@ -243,6 +291,8 @@ def _use(manifest: Document | None, policies: Mapping[str, Policy], findings: li
         at = ("spec", "use", kind)
         if kind not in KINDS:
             _report(findings, manifest, at, f"{kind!r} is no kind of policy", did_you_mean(kind, KINDS))
+        elif name not in policies and ((kind, name) in named or incomplete):
+            continue
         elif name not in (known := [policy.name for policy in by_kind.get(kind, ())]):
             hint = did_you_mean(name, known) or (f"the bundle has: {', '.join(known)}" if known else None)
             _report(findings, manifest, at, f"the bundle has no {kind} called `{name}`", hint)

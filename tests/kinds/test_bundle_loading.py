@@ -104,6 +104,27 @@ def test_a_choice_of_something_missing_is_found(tmp_path, use, pieces):
     assert all(piece in message for piece in pieces)
 
 
+TIPS = HEAD.format(kind="Tips", name="tips") + (
+    "  fallback: {warn: 0.5, auto: 0.8, hard: 0.95}\n"
+    "  tips:\n    - id: intro\n      from: warn\n      text: Long.\n      when: CONDITION\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("when", "place", "piece"),
+    [
+        ("session_prompt_count", "10:13", "the condition is int, expected bool"),
+        ("session_prompt_count > 5 && tokens", "10:41", "operand of && is int, expected bool"),
+        ("(session_prompt_count > 5", "10:38", "the expression ends where ')' is expected"),
+        ("session_prompt_count > 5) || (true", "10:37", "unexpected ')'"),
+    ],
+)
+def test_what_a_kind_writes_around_a_condition_stays_out_of_what_is_said_about_it(tmp_path, when, place, piece):
+    """A tip's `when` is joined to its range: that join is not what the person wrote, and nothing escapes from it."""
+    ((at, _, message),) = found(written(tmp_path, tips=TIPS.replace("CONDITION", when)))
+    assert (at, message.startswith(piece)) == (place, True), message
+
+
 def test_two_policies_of_one_name(tmp_path):
     rules = "  rules: [{id: a, outcome: {compact: true}}]\n"
     text = HEAD.format(kind="CompactionGate", name="one") + rules

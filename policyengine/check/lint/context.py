@@ -10,7 +10,7 @@ from typing import Any
 from policyengine.cel import syntax
 from policyengine.check.lint.conditions import Formulas
 from policyengine.check.lint.ladders import Curve
-from policyengine.kinds.bundle import TESTS, Bundle, check, files
+from policyengine.kinds.bundle import TESTS, Bundle, check, files, unread
 from policyengine.kinds.policy import Policy
 from policyengine.kinds.registry import KINDS
 from policyengine.source.document import Document
@@ -40,6 +40,8 @@ class Context:
         else:
             broken = {finding.place.file for finding in self.findings if finding.code == YAML}
             self.documents, self.tests = _without_policies(path, broken)
+        self.unread = unread(self.findings)
+        """Whether some file could not be read, so that nobody knows what it holds."""
         for test in self.tests:
             self.findings += validate(test.data, load_schema("tests"), test)
 

@@ -38,7 +38,9 @@ def lint(path: Path, config: Config) -> Report:
     ignores = list(_ignores(context))
     findings = apply_ignores(findings, ignores)
     findings += [IGNORE.finding(hit, IGNORE.severity) for hit in unusable(ignores)]
-    if (severity := config.severity(UNUSED)) is not None:
+    # Where something cannot be used, rules have not looked at everything: what they did not find may be there.
+    whole = not any(finding.severity == "error" for finding in context.findings)
+    if whole and (severity := config.severity(UNUSED)) is not None:
         ran = {rule.code for rule in RULES if config.severity(rule) is not None}
         late = [UNUSED.finding(hit, severity) for hit in unused(ignores, ran)]
         findings += apply_ignores(late, ignores)

@@ -4,11 +4,13 @@ import subprocess
 import sys
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from policyengine.check.lint.config import Config
 from policyengine.check.lint.engine import lint
+from policyengine.check.starter import write_starter
 from tests.check.lint.bundles import BREAKER
 
 SECONDS = 60
@@ -79,6 +81,40 @@ def test_one_broken_file_does_not_hide_another(tmp_path):
     (tmp_path / "c.yaml").write_text(BREAKER.replace("  default:", "  defualt:"))
     findings = lint(tmp_path, Config()).findings
     assert [finding.place.file[-6:] for finding in findings] == ["a.yaml", "b.yaml", "c.yaml"]
+
+
+@pytest.fixture
+def starter(tmp_path):
+    """The starter bundle, and how to change a file of it: gives the errors and warnings that follow."""
+    write_starter(tmp_path / "policies", "team")
+
+    def change(name, old, new):
+        file = tmp_path / "policies" / name
+        text = file.read_text(encoding="utf-8")
+        assert old in text
+        file.write_text(text.replace(old, new, 1), encoding="utf-8")
+        findings = lint(tmp_path / "policies", Config()).findings
+        return [(finding.code, Path(finding.place.file).name) for finding in findings]
+
+    return change
+
+
+ALONE = {
+    "word lists with a tab": (("word-lists.yaml", "  words:", "\twords:"), "yaml"),
+    "word lists with a typo in a field": (("word-lists.yaml", "  words:", "  wrods:"), "schema"),
+    "the ladder in use with a tab": (("ladders/floor.yaml", "  derived:", "\tderived:"), "yaml"),
+    "the ladder in use with a typo in a field": (("ladders/floor.yaml", "  derived:", "  derved:"), "schema"),
+    "the ladder in use with a bad expression": (("ladders/floor.yaml", "auto - warn_buffer", "auto - 2"), "operands"),
+    "tests with a tab": (("routing.test.yaml", "  policy:", "\tpolicy:"), "yaml"),
+    "a policy with a tab and an ignore comment": (("routing.yaml", "  rules:", "\trules:"), "yaml"),
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_one_mistake_is_one_finding(starter, name):
+    """What is missing because its file has a finding is no further finding, nor is a comment that it made idle."""
+    change, code = ALONE[name]
+    assert starter(*change) == [(code, Path(change[0]).name)]
 
 
 def test_a_directory_a_socket_and_a_dead_link_are_no_policies(tmp_path):
