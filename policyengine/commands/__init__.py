@@ -67,6 +67,15 @@ class _Lazy(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
+_HELP_INSTEAD: tuple[type[click.ClickException], ...] = tuple(
+    found for found in (getattr(click.exceptions, "NoArgsIsHelpError", None),) if found is not None
+)
+"""Raised where nothing is asked of a group of commands: it holds the group's help. Older releases print that."""
+
+_LONGEST = 200
+"""Characters of a message that repeats arguments: a prompt whose quotes were forgotten is no part of an error."""
+
+
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked and not ctx.resilient_parsing:
         from importlib.metadata import version
@@ -95,8 +104,11 @@ def main() -> None:
     except click.Abort:
         click.echo("stopped", err=True)
         sys.exit(130)
+    except _HELP_INSTEAD as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
     except click.ClickException as error:
-        _say(error.format_message())
+        _say(_shortened(error.format_message()))
         sys.exit(2)
     except PolicyEngineError as error:
         _say(str(error))
@@ -122,6 +134,12 @@ def _where(error: BaseException) -> str:
         last = last.tb_next
     name = type(error).__name__
     return f"{name} at {os.path.basename(last.tb_frame.f_code.co_filename)}:{last.tb_lineno}" if last else name
+
+
+def _shortened(message: str) -> str:
+    """A message about the arguments, which may repeat them, by its two ends."""
+    half = _LONGEST // 2
+    return message if len(message) <= _LONGEST else f"{message[:half].rstrip()} … {message[-half:].lstrip()}"
 
 
 def _say(message: str) -> None:

@@ -29,6 +29,24 @@ def test_an_unknown_command_names_the_nearest(run):
     assert len(found.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("args", [(), ("log",)])
+def test_nothing_asked_gives_the_help_as_it_stands(run, args):
+    """On stderr, because nothing was done; line by line, as `--help` shows it."""
+    asked, found = run(*args, "--help"), run(*args)
+    assert asked.status == 0
+    assert found.out + found.err == asked.out
+    assert len(asked.out.splitlines()) > 5
+
+
+def test_an_error_about_arguments_does_not_repeat_a_whole_prompt(run):
+    prompt = ["tell", *["everything"] * 200, "about the sk-secret", *["and more"] * 200]
+    found = run("eval", "routing", "--example", "--set", "prompt=please", *prompt)
+    assert (found.status, found.out) == (2, "")
+    assert found.err.startswith("policyengine: Got unexpected extra arguments (tell everything")
+    assert len(found.err) < 250
+    assert "sk-secret" not in found.err
+
+
 def test_python_cli_is_the_command_line():
     done = subprocess.run(
         [sys.executable, "cli.py", "context", "--window", "200000"],
