@@ -49,6 +49,7 @@ class _Lazy(click.Group):
             return None
         module = importlib.import_module(f"policyengine.commands.{name}")
         found: click.Command = module.command
+        _one_a_line(found)
         return found
 
     def resolve_command(
@@ -62,6 +63,10 @@ class _Lazy(click.Group):
             hint = did_you_mean(args[0], COMMANDS) or "`policyengine --help` lists the commands"
             raise click.UsageError(f"there is no command {args[0]!r}; {hint}", ctx) from None
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        _one_a_line(self)
+        super().format_epilog(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -74,6 +79,17 @@ _HELP_INSTEAD: tuple[type[click.ClickException], ...] = tuple(
 
 _LONGEST = 200
 """Characters of a message that repeats arguments: a prompt whose quotes were forgotten is no part of an error."""
+
+
+def _one_a_line(command: click.Command) -> None:
+    """Give each example of a command a line of its own, so that none is broken or read as a pipe."""
+    if command.epilog is not None and "\b" not in command.epilog:
+        examples = [one.strip() for one in command.epilog.partition(":")[2].split("   |   ")]
+        title = "Examples" if len(examples) > 1 else "Example"
+        command.epilog = "\n  ".join([f"\b\n{title}:", *examples])
+    if isinstance(command, click.Group) and not isinstance(command, _Lazy):
+        for inner in command.commands.values():
+            _one_a_line(inner)
 
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

@@ -19,7 +19,10 @@ def test_help_lists_every_command_and_imports_none(run):
 def test_each_command_has_help_with_an_example(run, name):
     found = run(name, "--help")
     assert found.status == 0
-    assert "Example" in found.out
+    examples = found.out.rpartition("\n  Example")[2].splitlines()[1:]
+    # One a line, whole: what is copied runs as it stands.
+    assert examples
+    assert all(line.startswith("    policyengine ") for line in examples), examples
 
 
 def test_an_unknown_command_names_the_nearest(run):
