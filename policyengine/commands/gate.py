@@ -11,7 +11,7 @@ from policyengine.commands.options import bundle_option, print_json
 
 @click.command(
     epilog="Examples:  policyengine gate cache-hit-rate --log log.jsonl   |   "
-    "policyengine gate rollout --stage opt_in --stage-days 15 --log log.jsonl",
+    "policyengine gate rollout --state state.db --log log.jsonl",
 )
 @click.argument("name")
 @click.option(
@@ -20,23 +20,32 @@ from policyengine.commands.options import bundle_option, print_json
 @click.option("--since", metavar="TIME", help="Count from this time on: 2026-03-01, or 30d, 12h ago.")
 @click.option("--until", metavar="TIME", help="Count before this time.")
 @click.option(
-    "--stage", type=click.Choice(["dogfood", "opt_in", "default_on", "rollback"]), default="dogfood",
-    help="The rollout stage now.",
+    "--stage", type=click.Choice(["dogfood", "opt_in", "default_on", "rollback"]),
+    help="The rollout stage now; without it what --state holds, or dogfood.",
 )  # fmt: skip
-@click.option("--stage-days", type=click.IntRange(min=0), default=0, metavar="N", help="Days since that stage began.")
+@click.option("--stage-days", type=click.IntRange(min=0), metavar="N", help="Days since that stage began.")
+@click.option(
+    "--state", metavar="FILE", help="Take the stage from this state store (SQLite), and put the next one there."
+)
+@click.option("--scope", default="default", show_default=True, help="The adapters' scope in that store.")
 @click.option("--baseline", metavar="FILE", help="What `policyengine baseline -o FILE` wrote, to compare with.")
 @click.option("--primary-model", metavar="ID", help="The primary model, to look up its family.")
 @click.option("--fast-model", metavar="ID", help="The fast model, to look up its family.")
 @bundle_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 def command(
-    name: str, logs: tuple[str, ...], since: str | None, until: str | None, stage: str, stage_days: int,
-    baseline: str | None, primary_model: str | None, fast_model: str | None, bundle: str | None, form: str,
+    name: str, logs: tuple[str, ...], since: str | None, until: str | None, stage: str | None, stage_days: int | None,
+    state: str | None, scope: str, baseline: str | None, primary_model: str | None, fast_model: str | None,
+    bundle: str | None, form: str,
 ) -> None:  # fmt: skip
     """Ask the gate NAME: pass, fail or not enough data, the numbers it looked at, their sample sizes and intervals.
 
+    With --state, every adapter that shares the store and the scope obeys the stage from its next turn on. After a
+    rollback only a person starts again: --stage dogfood.
+
     Exit status: 0 pass, 1 fail, 3 not enough data.
     """
+    from policyengine.commands.gate_state import StoredStage
     from policyengine.commands.gate_text import verdict_text
     from policyengine.kinds.bundle import load
     from policyengine.log.filters import period
@@ -46,13 +55,17 @@ def command(
 
     loaded = load(bundle)
     policy = gate_policy(loaded, name)
+    kept = StoredStage(state, scope, policy) if state is not None else None
+    stage, stage_days = kept.now(stage, stage_days) if kept is not None else (stage, stage_days)
     facts = Facts(
-        stage,
-        stage_days,
+        stage or "dogfood",
+        stage_days or 0,
         read_baseline(baseline) if baseline else None,
         *model_facts(loaded, primary_model, fast_model),
     )
     verdict = ask(policy, count(log_files(logs), wanted=period(since, until)).whole, facts)
+    if kept is not None:
+        kept.move(verdict)
     if form == "json":
         print_json(verdict.as_json())
     else:

@@ -20,6 +20,7 @@ from policyengine.runtime.places import PendingDisplay, Place, RecordingBuffer
 from policyengine.runtime.presentation import Presentation
 from policyengine.runtime.provider import Provider
 from policyengine.runtime.reload import Reloader
+from policyengine.runtime.rollout import Rollout
 from policyengine.runtime.session import Session
 from policyengine.runtime.state.resilient import ResilientStore
 from policyengine.runtime.state.store import MemoryStore, StateStore
@@ -75,6 +76,8 @@ class Adapter:
         self._summarizer = summarizer or PlainSummarizer()
         self._tracing = tracing or NoTracing()
         self._scope, self._shared_breaker = scope, shared_breaker
+        self.rollout = Rollout(self._store, scope)
+        """Stage and kill switch of this scope: what `policyengine gate rollout --state` decides, or a person."""
         self._now = clock or Clock().now_ms
         self.reloader = Reloader(self)
 
@@ -271,7 +274,7 @@ class Adapter:
             if changed is not None:
                 say(changed)
 
-        switches = Switches(store, self._scope, advisor)
+        switches = Switches(Rollout(store, self._scope), advisor, self._now)
         session = Session(core, summarizer or self._summarizer, switches, between_rounds, display, recording)
         voice.to = session.say
         for event in (*said, *voice.early):

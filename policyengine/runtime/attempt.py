@@ -27,7 +27,7 @@ from policyengine.runtime.provider import (
 )
 from policyengine.sessions.content import size
 
-CallKind: TypeAlias = Literal["fast", "primary", "summary"]
+CallKind: TypeAlias = Literal["fast", "primary", "summary", "helper"]
 TOOL_CALL_SEEN = "tool_call_seen"
 LOOP = "loop"
 _CLOSE_S = 2.0

@@ -32,7 +32,8 @@ from policyengine.source.errors import InputError
 class Settings:
     """What a person or an agent sets for a session. `windows` (tokens, by model) come before the catalogue's.
 
-    `fast_routing` true or false is the person's word on routing to the fast model; None takes the rollout stage's.
+    `fast_routing` true or false is the person's word on routing to the fast model, None is none: the policy FastAccess
+    decides by it and by the rollout's stage.
     """
 
     primary: str

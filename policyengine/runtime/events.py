@@ -94,7 +94,7 @@ class AttemptEnded:
 
     attempt: int
     model: str
-    call: Literal["fast", "primary", "summary"]
+    call: Literal["fast", "primary", "summary", "helper"]
     outcome: str
     tokens: Tokens
     ttft_ms: int | None

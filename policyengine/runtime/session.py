@@ -14,6 +14,7 @@ from policyengine.runtime.compaction import Compactor, Outcome
 from policyengine.runtime.core import Core
 from policyengine.runtime.errors import NothingToRetryError, SessionBusyError
 from policyengine.runtime.events import Event, ReasoningChunk, TextChunk, Tokens, TurnEnded
+from policyengine.runtime.helper import helper_call
 from policyengine.runtime.messages import Image, Message, Text
 from policyengine.runtime.places import PendingDisplay, RecordingBuffer
 from policyengine.runtime.summarizer import Summarizer
@@ -138,6 +139,11 @@ class Session:
         if not before.compact:
             return Outcome(before.reason)
         return await self._compactor.compact(before, core.settings.primary)
+
+    async def helper(self, prompt: str, *, system: str = "", max_output_tokens: int | None = None) -> str | None:
+        """A short answer of the fast model beside the conversation: a label, a suggestion. None where the policy
+        FastAccess does not let it through (helper calls and routing share one limit), or where the call failed."""
+        return await helper_call(self._core, self._switches, prompt, system, max_output_tokens)
 
     def switch_model(self, model: str, *, window: int | None = None) -> None:
         """Another primary model from the next round on. Where the history is too large for it, it is compacted

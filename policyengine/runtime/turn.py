@@ -30,7 +30,7 @@ from policyengine.runtime.plan import Plan, Report, StoppedError
 from policyengine.runtime.prevalidation import Prevalidation
 from policyengine.runtime.provider import ProviderError
 from policyengine.runtime.round import RoundRunner
-from policyengine.runtime.switches import Switches
+from policyengine.runtime.switches import RATE_LIMIT, Switches
 from policyengine.runtime.tracing import Span
 from policyengine.sessions import facts
 from policyengine.sessions.model import ToolCall
@@ -74,6 +74,7 @@ class Turn:
         self._equal_batches = 0
         self._after: AfterBatch | None = None
         self._previous = core.last_decision
+        self._limited = False
 
     def abort(self) -> None:
         """A new message takes the place of the answer that streams: it leaves every place at once, here and now."""
@@ -162,7 +163,7 @@ class Turn:
         if batch.model is not None:
             core.choices.at("skill_model", model=batch.model)
         fast = core.fast_model()
-        activated = fast is not None and await self._switches.fast_allowed(core.settings.fast_routing)
+        access = await self._switches.take("routing", core.settings.fast_routing) if fast is not None else None
         fast_auto = core.live().loop.thresholds(core.window_of(fast))["auto"] if fast is not None else None
         self._after = after = core.advisor.after_batch(
             Batch(
@@ -172,7 +173,7 @@ class Turn:
                 turn_kind=self._start.kind,
                 strategy=core.settings.strategy,
                 explicit_model=core.choices.explicit_model,
-                activated=activated,
+                activated=access is not None and access.allowed,
                 always_summarize=core.settings.always_summarize,
                 unresolved_errors=len(core.errors),
                 distinct_calls=len(facts.distinct_calls(self._calls)),
@@ -183,6 +184,9 @@ class Turn:
             fast_auto=fast_auto,
         )
         core.compacted_or_cleared = False
+        self._limited = access is not None and access.reason == RATE_LIMIT
+        if access is not None and (after.directive["directive"] == "skip" or after.routing["decision"] != "fast"):
+            await self._switches.give_back("routing", access)
         skip = after.directive["directive"] == "skip"
         decision: Literal["skip", "fast", "primary"] = "skip" if skip else after.routing["decision"]
         core.last_decision = decision
@@ -211,7 +215,10 @@ class Turn:
             core.presentation.at("terminal_batch")
         fast = core.fast_model()
         if routing["decision"] == "fast" and fast is not None:
-            return Plan("fast", fast, routing["reason"], True, terminal)
+            if not self._limited:
+                return Plan("fast", fast, routing["reason"], True, terminal)
+            # A person's own choice of the fast model passes every stage, but no rate limit.
+            return Plan("primary", core.settings.primary, RATE_LIMIT, True, terminal)
         model = routing.get("model") or core.choices.explicit_model or core.settings.primary
         if not core.serves(model):
             core.say(Degraded("policy", "the primary model answers: nobody serves the one asked for", "UnknownModel"))

@@ -447,6 +447,7 @@ def test_a_full_disk_under_the_log_is_said_once_and_the_loop_goes_on() -> None:
     one = made.session("big", tools=[tool()])
     found = _run(one)
     assert [(e.what, e.error) for e in of(found, Degraded)] == [("log", "ENOSPC")]
+    asyncio.run(made.close())
     assert of(found, TurnEnded)[0].status == "completed"
 
 

@@ -1,0 +1,57 @@
+"""The rollout's stage in a state store, as `policyengine gate --state` reads and moves it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from policyengine.kinds.policy import Policy
+from policyengine.log.gates import Verdict
+from policyengine.runtime.rollout import Rollout, Stage
+from policyengine.runtime.state.sqlite import SqliteStore
+from policyengine.source.errors import InputError
+
+T = TypeVar("T")
+
+
+class StoredStage:
+    """Stage of one scope in an SQLite file. Raises `InputError` where it cannot be read, or `policy` moves no stage."""
+
+    def __init__(self, path: str, scope: str, policy: Policy) -> None:
+        if policy.kind.name != "Stage":
+            raise InputError(
+                f"--state is for a gate that moves a rollout stage; `{policy.name}` is a {policy.kind.name}"
+            )
+        self._path, self._scope = path, scope
+
+    def now(self, stage: str | None, days: int | None) -> tuple[str | None, int]:
+        """The stage and its days; what a person states comes before what the store holds."""
+        found = self._with(lambda rollout: rollout.stage())
+        if stage is not None and stage != found.stage:
+            return stage, days or 0
+        return found.stage, days if days is not None else found.days(_now_ms())
+
+    def move(self, verdict: Verdict) -> Stage:
+        """Put the stage that the policy decided into the store."""
+        outcome = verdict.outcome
+        return self._with(lambda rollout: rollout.move(outcome["stage"], fast=outcome["fast"], now_ms=_now_ms()))
+
+    def _with(self, act: Callable[[Rollout], Awaitable[T]]) -> T:
+        async def run() -> T:
+            store = SqliteStore(self._path)
+            try:
+                return await act(Rollout(store, self._scope))
+            finally:
+                await store.close()
+
+        try:
+            return asyncio.run(run())
+        except sqlite3.Error as error:
+            raise InputError(f"{self._path}: the state cannot be read or written: {error}") from None
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
