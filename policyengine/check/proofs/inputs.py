@@ -20,7 +20,7 @@ from typing import Any
 from policyengine.cel import Environment, Type
 from policyengine.cel.limits import MAX_INT, MIN_INT
 from policyengine.check.proofs.solver import Term, either, no, z3
-from policyengine.check.proofs.symbols import Symbol, Texts
+from policyengine.check.proofs.symbols import Shape, Symbol, Texts
 
 
 class Inputs:
@@ -54,7 +54,7 @@ class Inputs:
             return self._list(type, part, path, null)
         if type.kind == "object":
             return self._object(type, part, path, null)
-        return Symbol("unknown", null=null)
+        return Symbol("unknown", null=null, shape=Shape(path, True if type.kind == "map" else z3().Bool(f"{path}?map")))
 
     def _bounded(self, term: Term, part: Mapping[str, Any], low: Any, high: Any, type: Type) -> None:
         whole = type.kind == "int"

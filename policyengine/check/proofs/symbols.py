@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from policyengine.check.proofs.numbers import exact
-from policyengine.check.proofs.solver import Term, choose, either, z3
+from policyengine.check.proofs.solver import Term, both, choose, either, no, z3
 
 NOT_KNOWN: Any = object()
 """`Symbol.constant` of a value that depends on the input."""
 
 SCALARS = frozenset(("bool", "int", "double", "string", "null"))
+
+
+class Shape:
+    """What is known of a value without a type: whether it is a map (`map`), and what stands at a key of it.
+
+    `path` names its terms, so that two expressions that reach one part of the input mean the same.
+    """
+
+    def __init__(self, path: str, map: Term) -> None:
+        self.path, self.map = path, map
+        self._parts: dict[str, tuple[Term, Symbol]] = {}
+
+    def at(self, key: str) -> tuple[Term, Symbol]:
+        """Whether the key is there, if this is a map, and its value."""
+        if key not in self._parts:
+            path = f"{self.path}[{json.dumps(key)}]"
+            self._parts[key] = (z3().Bool(f"{path}?"), Symbol("unknown", shape=Shape(path, z3().Bool(f"{path}?map"))))
+        return self._parts[key]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +41,8 @@ class Symbol:
 
     A string's term is a number that stands for it (see `Texts`). `items` of a list are pairs of whether the item is
     there and what it is; `exact` lists are as long as they look, others stand for lists of any length up to a bound
-    (see `arrays`), and `size` is that length. `fields` of an object likewise.
+    (see `arrays`), and `size` is that length. `fields` of an object likewise. A part of the input without a type is
+    unknown and has a `shape`.
     """
 
     kind: str
@@ -34,6 +54,12 @@ class Symbol:
     exact: bool = True
     size: Term = 0
     fields: Mapping[str, tuple[Term, Symbol]] = field(default_factory=dict)
+    shape: Shape | None = None
+
+    @property
+    def is_map(self) -> Term:
+        """Whether this part of the input is a map; only where it has a shape."""
+        return both(no(self.null), self.shape.map) if self.shape is not None else False
 
     def failing(self, when: Term) -> Symbol:
         """The same value, an error also where `when` holds."""

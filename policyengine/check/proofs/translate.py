@@ -31,7 +31,7 @@ from policyengine.cel.syntax import (
 from policyengine.check.proofs import calculation
 from policyengine.check.proofs.inputs import Inputs
 from policyengine.check.proofs.reading import Read, tree
-from policyengine.check.proofs.solver import Term, both, either, no, z3
+from policyengine.check.proofs.solver import Term, both, choose, either, no, z3
 from policyengine.check.proofs.symbols import NOT_KNOWN, SCALARS, Predicate, Symbol, Texts, literal, merged
 
 Scope = Mapping[str, Symbol]
@@ -151,6 +151,8 @@ class Translator:
         return calculation.negated(self.of(node.operand, scope)) or self._other(node, scope)
 
     def _binary(self, node: Binary, scope: Scope) -> Symbol:
+        if node.op in ("==", "!=") and (asked := self._is_map(node, scope)) is not None:
+            return asked
         left, right = self.of(node.left, scope), self.of(node.right, scope)
         if node.op in ("==", "!="):
             same = calculation.equal(left, right)
@@ -161,6 +163,18 @@ class Translator:
             return self._contains(node, left, right, scope)
         return calculation.binary(node.op, left, right) or self._other(node, scope)
 
+    def _is_map(self, node: Binary, scope: Scope) -> Symbol | None:
+        """`type(X) == map` of a part of the input without a type; None for everything else."""
+        call, of = node.left, node.right
+        if not isinstance(call, Call) or call.name != "type" or len(call.args) != 1:
+            return None
+        if not isinstance(of, Ident) or (of.role, of.name) != ("type", "map"):
+            return None
+        value = self.of(call.args[0], scope)
+        if value.shape is None:
+            return None
+        return Symbol("bool", value.is_map if node.op == "==" else no(value.is_map), error=value.error)
+
     def _contains(self, node: Binary, left: Symbol, right: Symbol, scope: Scope) -> Symbol:
         if right.kind == "list" and (right.exact or not self._inside):
             tests = [(there, calculation.equal(left, item)) for there, item in right.items]
@@ -168,6 +182,14 @@ class Translator:
             if len(known) == len(tests):
                 error = either(left.error, right.error, right.null, *(item.error for _, item in right.items))
                 return Symbol("bool", either(*known), error=error)
+        if right.shape is not None and isinstance(left.constant, str):
+            there, _ = right.shape.at(left.constant)
+            error = either(left.error, right.error)
+            if right.is_map is True:
+                return Symbol("bool", there, error=error)
+            other = self._other(node, scope)  # a list may hold the text; anything else is an error
+            failed = both(no(right.is_map), other.error)
+            return Symbol("bool", choose(right.is_map, there, other.term), error=either(error, failed))
         return self._other(node, scope)
 
     def _logic(self, node: Logic, scope: Scope) -> Symbol:
@@ -224,8 +246,11 @@ class Translator:
         return both(target.size * self._tests > RUN_BUDGET, self.unknown("the budget of steps", "bool", False).term)
 
     def _index(self, node: Index, scope: Scope) -> Symbol:
-        """An item of a list whose length is known; everything else is unknown."""
+        """An item of a list whose length is known, or what stands at a key of a map; everything else is unknown."""
         value, at = self.of(node.operand, scope), self.of(node.index, scope)
+        if value.shape is not None and isinstance(at.constant, str) and not node.optional:
+            there, part = value.shape.at(at.constant)
+            return part.failing(either(value.error, at.error, no(both(value.is_map, there))))
         if value.kind != "list" or not value.exact or at.kind != "int" or node.optional or not value.items:
             return self._other(node, scope)
         found = value.items[-1][1]

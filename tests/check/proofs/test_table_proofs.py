@@ -17,6 +17,7 @@ NUMBER = {"type": "number"}
 BOOL = {"type": "boolean"}
 TEXT = {"type": "string"}
 MAYBE = {"type": ["integer", "null"], "minimum": 0}
+FREE = {"type": "object"}
 COLOUR = {"type": "string", "enum": ["red", "green", "blue"]}
 ITEMS = {
     "type": "array",
@@ -74,6 +75,25 @@ CHECKS = [
      "p", "refuted", "not needed"),
     ("a rule that only a word reaches", {"input": _input(t=TEXT), "rules": [_rule("go", 't.matches("^go+d$")')]},
      "rules-reachable", "proven", ""),
+    ("a key of a free-form part is asked for first",
+     {"input": _input(s=FREE), "rules": [_rule("a", '"k" in s && s["k"] == 1')]}, "no-errors", "proven", ""),
+    ("a key that nobody asked for", {"input": _input(s=FREE), "rules": [_rule("a", 's["k"] == 1')]},
+     "no-errors", "refuted", ""),
+    ("a step into what may be no map",
+     {"input": _input(s=FREE), "rules": [_rule("a", '"k" in s && "l" in s["k"]')]}, "no-errors", "refuted", ""),
+    ("a step into what was asked whether it is a map",
+     {"input": _input(s=FREE), "rules": [_rule("a", '"k" in s && type(s["k"]) == map && "l" in s["k"]')]},
+     "no-errors", "proven", ""),
+    ("a step into what was asked whether it is none",
+     {"input": _input(s=FREE), "rules": [_rule("a", '"k" in s && type(s["k"]) != map && "l" in s["k"]')]},
+     "no-errors", "refuted", ""),
+    ("a key below a map that was asked for",
+     {"input": _input(s=FREE),
+      "rules": [_rule("a", '"k" in s && type(s["k"]) == map && "l" in s["k"] && s["k"]["l"] == s["k"]["l"]')]},
+     "no-errors", "proven", ""),
+    ("a key cannot be there and not be there",
+     {"input": _input(s=FREE), "rules": [_rule("dead", '"k" in s && !("k" in s)'), _rule("rest")]},
+     "rules-reachable", "refuted", "dead"),
     ("two words at once", {"input": _input(t=TEXT), "rules": [_rule("a", 't.startsWith("ab") && t.endsWith("yz")')]},
      "rules-reachable", "not decided", "startsWith"),
     ("an unknown never makes a proof of what it may break",
