@@ -95,11 +95,15 @@ def render_text(findings: Iterable[Finding], sources: Mapping[str, str], *, colo
     ordered = in_order(findings)
     lines: list[str] = []
     split: dict[str, list[str]] = {}
+    masked: dict[tuple[str, int], str] = {}  # a line of megabytes may have many findings
     for finding in ordered:
         file = finding.place.file
         if file not in split:
             split[file] = _lines(sources[file]) if file in sources else []
-        lines.extend(_block(finding, split[file], color))
+        where = file, finding.place.line
+        if where not in masked:
+            masked[where] = mask_line(split[file][where[1] - 1]) if 0 < where[1] <= len(split[file]) else ""
+        lines.extend(_block(finding, masked[where], color))
         lines.append("")
     lines.append(_summary(ordered, color))
     return "\n".join(lines)
@@ -109,17 +113,17 @@ def _lines(text: str) -> list[str]:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def _block(finding: Finding, source: list[str], color: bool) -> list[str]:
+def _block(finding: Finding, source: str, color: bool) -> list[str]:
+    """The lines about one finding; `source` is its line, masked, or empty where there is none."""
     place = finding.place
     label = _painted(f"{finding.severity}[{finding.code}]", _COLORS[finding.severity], color)
     lines = [f"{_printable(str(place))}: {label}: {_printable(finding.message)}"]
     margin = " " * len(str(place.line))
-    if 0 < place.line <= len(source):
-        shown, caret = _excerpt(finding, source[place.line - 1])
-        if shown.strip():
-            lines.append(f"{margin} |")
-            lines.append(f"{place.line} | {shown}")
-            lines.append(f"{margin} | {_painted(caret, _COLORS[finding.severity], color)}")
+    shown, caret = _excerpt(finding, source)
+    if shown.strip():
+        lines.append(f"{margin} |")
+        lines.append(f"{place.line} | {shown}")
+        lines.append(f"{margin} | {_painted(caret, _COLORS[finding.severity], color)}")
     if finding.hint:
         lines.append(f"{margin} = {_painted('hint', '1', color)}: {_printable(finding.hint)}")
     if finding.fix:
@@ -132,7 +136,6 @@ def _block(finding: Finding, source: list[str], color: bool) -> list[str]:
 def _excerpt(finding: Finding, line: str) -> tuple[str, str]:
     """The source line as shown, and the line with the carets below it."""
     place = finding.place
-    line = mask_line(line)
     start = min(place.column - 1, len(line))
     if place.end_line > place.line:
         end = len(line.rstrip())

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from policyengine.source.document import Document
@@ -89,9 +90,17 @@ def _complaints(
     check, validator = _compiled(schema)
     if check is not None and check(data):
         return []
-    from policyengine.source.schema_errors import complaints  # 10 ms to import, and nearly all data is valid
+    from policyengine.source.schema_errors import (
+        MAX_COMPLAINTS,
+        Complaint,
+        complaints,
+    )  # 10 ms to import, and nearly all data is valid
 
-    return complaints(list(validator().iter_errors(data)), validator(), style, prefix)
+    errors = list(islice(validator().iter_errors(data), MAX_COMPLAINTS + 1))
+    found = complaints(errors[:MAX_COMPLAINTS], validator(), style, prefix)
+    if len(errors) > MAX_COMPLAINTS:
+        found.append(Complaint((), f"there are more than {MAX_COMPLAINTS} errors; the rest is not listed"))
+    return found
 
 
 # A schema given as a plain dict has no name to cache by; its identity does while the cache keeps it alive.

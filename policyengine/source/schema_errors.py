@@ -23,6 +23,9 @@ _SHOWN_VALUE = 60
 _SHOWN_TEXT = 160
 _SHOWN_CHOICES = 12
 
+MAX_COMPLAINTS = 1000
+"""Safety limit: a file with more errors than this was not written by a person, and nobody reads them all."""
+
 _TYPE_NAMES = {
     "string": "text",
     "number": "a number",
@@ -149,8 +152,12 @@ class _Explainer:
     def _unknown_keys(self, error: Any, path: Path) -> Iterator[Complaint]:
         schema = error.schema
         known = self._known_keys(schema, error)
-        for key in error.instance:
-            if key in known or not _names_key(error, key):
+        unknown = [key for key in error.instance if key not in known]
+        for at, key in enumerate(unknown):
+            if at == MAX_COMPLAINTS:
+                yield Complaint(path, f"{self._field(path)} has {len(unknown)} unknown keys; the rest is not listed")
+                return
+            if not _names_key(error, key):
                 continue
             free = [name for name in known if name not in error.instance]
             meant = nearest(key, free) or nearest(key, known)

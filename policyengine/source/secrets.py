@@ -8,6 +8,7 @@ MASK = "*"
 
 # Shapes that providers give their keys, so that they can be found; and after them any long run of mixed
 # letters and digits. A name like `claude-sonnet-4-5-20250929` has no such run, since `-` ends one.
+# What may be looked at again from each place is bounded, so that a text of megabytes takes linear time.
 _KNOWN = (
     r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9_-]{12,}",
     r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}",
@@ -16,11 +17,11 @@ _KNOWN = (
     r"\bglpat-[A-Za-z0-9_-]{16,}",
     r"\bAIza[A-Za-z0-9_-]{20,}",
     r"\bxox[a-z]-[A-Za-z0-9-]{10,}",
-    r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_.-]{8,}",
+    r"\beyJ[A-Za-z0-9_-]{8,1000}\.[A-Za-z0-9_.-]{8,}",
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*",
     r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)",
     r"(?i:(?<=bearer ))[A-Za-z0-9._~+/=-]{12,}",
-    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9+/]*[0-9])(?=[A-Za-z0-9+/]*[A-Za-z])[A-Za-z0-9+/]{24,}={0,2}",
+    r"(?<![A-Za-z0-9])(?=[A-Za-z+/]{0,128}[0-9])(?=[0-9+/]{0,128}[A-Za-z])[A-Za-z0-9+/]{24,}={0,2}",
 )
 _SECRET = re.compile("|".join(_KNOWN))
 _NAME = re.compile(

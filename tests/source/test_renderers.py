@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
+
+import pytest
 
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.nearest import did_you_mean, nearest
 from policyengine.source.place import Place
 from policyengine.source.render import render_json, render_text
+from policyengine.source.secrets import mask
 
 SOURCE = "kind: Tips\nspec:\n  中文: wran # note\n  api_key: hunter2hunter2\n"
 TYPO = Finding("schema", Severity.ERROR, "expected `warn`", Place("b.yaml", 3, 7, 3, 11), "did you mean `warn`?")
@@ -94,3 +98,26 @@ def test_nearest() -> None:
     assert nearest("efective_window", known) == "effective_window"
     assert nearest("zzz", known) is None
     assert did_you_mean("windwo", known) == "did you mean `window`?"
+
+
+@pytest.mark.parametrize("text", ["/" * 100_000, "a/" * 50_000, "a+" * 50_000, "-eyJaaaaaaaa" * 10_000])
+def test_masking_takes_linear_time(text: str) -> None:
+    begun = time.perf_counter()
+    assert mask(text) == text
+    assert time.perf_counter() - begun < 10  # 0.5 s on an idle machine; minutes where each place looks at all the rest
+
+
+@pytest.mark.parametrize(
+    "secret",
+    ["a" * 100 + "1", "1" * 100 + "a", "eyJ" + "a" * 500 + "." + "b" * 20, "ghp_" + "a1" * 12, "+/" * 20 + "a1"],
+)
+def test_what_looks_secret_is_masked_behind_any_run(secret: str) -> None:
+    assert mask(f"/////{'ghp_' + 'x' * 20}/{secret} end") == f"/////{'*' * 24}/{'*' * len(secret)} end"
+
+
+def test_many_findings_in_a_line_of_megabytes() -> None:
+    line = "x" * 2_000_000
+    found = [Finding("a", Severity.ERROR, "m", Place("f", 1, column, 1, column + 1)) for column in range(1, 200)]
+    begun = time.perf_counter()
+    assert render_text(found, {"f": line}).count("1 | ") == 199
+    assert time.perf_counter() - begun < 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -78,3 +79,22 @@ def _references(value: Any) -> list[str]:
 def test_a_schema_that_is_not_packaged(name: str) -> None:
     with pytest.raises(InputError, match="there is no schema named"):
         load_schema(name)
+
+
+def test_the_errors_of_a_hostile_file_are_counted_and_not_all_listed() -> None:
+    text = "a: 1\nb:\n" + "".join(f"  k{at}: 1\n" for at in range(20_000)) + "c: [" + "x," * 20_000 + "]\n"
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "integer"},
+            "b": {"type": "object", "properties": {"known": {}}, "additionalProperties": False},
+            "c": {"type": "array", "items": {"type": "integer"}},
+        },
+    }
+    documents, _ = parse_documents(text, "f.yaml")
+    begun = time.perf_counter()
+    findings = [finding.message for finding in validate(documents[0].data, schema, documents[0])]
+    assert time.perf_counter() - begun < 20
+    assert len(findings) < 2100
+    assert "`b` has 20000 unknown keys; the rest is not listed" in findings
+    assert "there are more than 1000 errors; the rest is not listed" in findings

@@ -7,7 +7,7 @@ import subprocess
 import tarfile
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from policyengine.kinds.bundle import Bundle, load
@@ -37,8 +37,16 @@ def side(given: str, stack: ExitStack) -> Side:
 def at_revision(revision: str, path: str, stack: ExitStack) -> Side:
     """A path of the repository of the current folder, as it is at a revision. Raises InputError, BundleError."""
     folder = Path(stack.enter_context(TemporaryDirectory(prefix="policyengine-")))
-    with tarfile.open(fileobj=io.BytesIO(_archive(revision, path))) as archive:
-        archive.extractall(folder, filter="data")
+    try:
+        with tarfile.open(fileobj=io.BytesIO(_archive(revision, path))) as archive:
+            archive.extractall(folder, filter="data")
+    except tarfile.FilterError as error:
+        name = PurePath(error.tarinfo.name).name
+        raise InputError(
+            f"{revision}:{path}: {name} is a link to outside of the folder; put the file in its place"
+        ) from None
+    except (tarfile.TarError, OSError):
+        raise InputError(f"{revision}:{path}: what git gives cannot be unpacked") from None
     return _loaded(f"{revision}:{path}", folder / path)
 
 
@@ -63,7 +71,9 @@ def _loaded(label: str, path: Path) -> Side:
     try:
         return Side(label, load(path), path.is_file())
     except BundleError as error:
-        raise BundleError(f"{label}: {str(error).replace(str(path), path.name)}", error.findings) from None
+        text, own = str(error), str(path)
+        shown = f"{path.name}{text[len(own) :]}" if text.startswith(own) else text
+        raise BundleError(f"{label}: {shown}", error.findings) from None
 
 
 def completed(bundle: Bundle) -> Bundle:

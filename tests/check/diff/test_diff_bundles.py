@@ -189,6 +189,22 @@ def test_git_revisions(bundle: Path, monkeypatch: Any) -> None:
     assert "below the current folder" in str(outside.exception)
 
 
+def test_a_revision_with_a_link_to_outside_is_refused(bundle: Path, monkeypatch: Any) -> None:
+    (bundle / "more.yaml").symlink_to("/etc/hostname")
+    monkeypatch.chdir(bundle.parent)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *arguments], check=True, capture_output=True)
+    found = _run(f"HEAD:{bundle.name}", str(bundle))
+    assert "more.yaml is a link to outside of the folder" in str(found.exception)
+
+
+def test_errors_in_the_current_folder_keep_their_names(bundle: Path, monkeypatch: Any) -> None:
+    (bundle / "bad.one.yaml").write_text("a: 1\n")
+    monkeypatch.chdir(bundle)
+    assert ".: bad.one.yaml:1:1: `kind` is missing" in str(_run(".", ".").exception)
+
+
 def test_markdown_is_a_comment_that_every_forge_takes(bundle: Path) -> None:
     rules = "".join(
         f"    - id: extra_{n}\n      when: tokens == {n} && forced\n      outcome: {{compact: true}}\n"
