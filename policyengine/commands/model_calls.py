@@ -87,11 +87,13 @@ def _cap(loop: Loop, model: str, question: Ask) -> int:
     from policyengine.kinds.loop import Sizes
 
     size = sum(len(text.encode("utf-8", "replace")) for text in (question.system, *question.messages))
+    facts = loop.model(model)
     given = {
         "window": loop.window(model),
         "input_tokens": loop.size_tokens(Sizes(size)),
         "cap": None,
-        "max_output": loop.model(model)["max_output"],
+        "max_output": facts["max_output"],
+        "thinking_headroom": facts["thinking_headroom"],
     }
     decided = loop.bundle.serving("CompactionCall").outcome(given)
     if not decided["call"]:

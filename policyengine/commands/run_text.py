@@ -116,6 +116,7 @@ _LINES: dict[type, Callable[[Any], str | None]] = {
     e.Degraded: lambda one: f"warning: {one.what} failed ({one.error}); {one.how}",
     e.Restored: lambda one: f"{one.what} works again",
     e.LoopSuspected: lambda one: f"stopped: the same {one.what} came {one.times} times",
+    e.CapabilityMissing: lambda one: f"{one.message}; {one.instead}",
     e.FastTurnedOff: lambda one: f"fast routing is off: {one.fallbacks} of {one.fast_rounds} fast rounds fell back",
     e.HistoryRepaired: lambda one: "the saved history was not valid and was repaired",
 }

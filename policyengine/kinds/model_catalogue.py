@@ -18,6 +18,7 @@ FIELDS = (
     "thinking",
     "thinking_off",
     "thinking_lowest",
+    "thinking_headroom",
     "output_cap",
     "tool_choice_none",
     "cache",

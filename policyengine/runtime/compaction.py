@@ -147,11 +147,13 @@ class Compactor:
     def _cap(self, before: BeforeSend, model: str, window: int | None) -> Mapping[str, Any]:
         """The cap that goes on the wire, or that no call can be made."""
         core = self._core
+        facts = core.live().loop.model(model)
         given = {
             "window": window,
             "input_tokens": before.tokens or 0,
             "cap": before.ladder["compact_max_output_tokens"],
-            "max_output": core.live().loop.model(model)["max_output"],
+            "max_output": facts["max_output"],
+            "thinking_headroom": facts["thinking_headroom"],
         }
         decided = core.advisor.ask("CompactionCall", given)
         if not decided["call"] and before.tokens_source != "usage" and window is not None:
@@ -198,9 +200,10 @@ class Compactor:
             facts=facts,
             system=core.system,
             messages=core.messages_for(model, messages),
-            # The same tools as always keep the cached prefix; none may be called.
+            # The same tools as always keep the cached prefix; none may be called. A provider whose model refuses that
+            # leaves the tools out.
             tools=core.tool_specs(),
-            tool_choice="none" if core.tools and facts["tool_choice_none"] is not False else "auto",
+            tool_choice="none" if core.tools else "auto",
             max_output_tokens=decided["max_output_tokens"],
             thinking=decided["thinking"],
         )

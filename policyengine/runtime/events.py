@@ -272,6 +272,16 @@ class FastTurnedOff:
 
 
 @dataclass(frozen=True, slots=True)
+class CapabilityMissing:
+    """A model that the session was given lacks something that the policies ask of it; `instead` is what is done."""
+
+    model: str
+    wish: Literal["thinking_off", "tool_choice_none"]
+    message: str
+    instead: str
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFailed:
     """The turn ends with an error, which `send` raises after this event. The history holds the person's message."""
 
@@ -292,5 +302,5 @@ Event: TypeAlias = (
     TurnStarted | ContextMeasured | RoundStarted | TextChunk | ReasoningChunk | TextWithdrawn | AttemptEnded | FellBack
     | Retrying | RoundEnded | ToolStarted | ToolEnded | ConfirmationAsked | Routed | CompactionStarted
     | CompactionEnded | StateChanged | LoopSuspected | Degraded | Restored | HistoryRepaired | BundleChanged
-    | BundleRefused | FastTurnedOff | TurnFailed | TurnEnded
+    | BundleRefused | FastTurnedOff | CapabilityMissing | TurnFailed | TurnEnded
 )  # fmt: skip

@@ -30,13 +30,15 @@ async def helper_call(core: Core, switches: Switches, prompt: str, system: str, 
         "SendLimits",
         {"call": "fast", "window": core.window_of(model), "tokens": tokens, "max_output": facts["max_output"]},
     )
-    most: int | None = limits["max_output_tokens"]
+    if cap is not None:
+        cap += facts["thinking_headroom"] or 0
+    known = [limit for limit in (cap, limits["max_output_tokens"], facts["max_output"]) if limit]
     request = Request(
         model=model,
         facts=facts,
         system=system,
         messages=messages,
-        max_output_tokens=cap if most is None else most if cap is None else min(cap, most),
+        max_output_tokens=min(known) if cap is not None or limits["max_output_tokens"] else None,
         thinking="off",
     )
     attempt, _ = await call(

@@ -7,14 +7,16 @@ import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from policyengine.kinds.capabilities import Missing
 from policyengine.runtime.batch import BatchRunner, Confirmations
 from policyengine.runtime.compaction import Compactor, Outcome
 from policyengine.runtime.core import Core
 from policyengine.runtime.errors import NothingToRetryError, SessionBusyError
-from policyengine.runtime.events import Event, ReasoningChunk, TextChunk, Tokens, TurnEnded
+from policyengine.runtime.events import CapabilityMissing, Event, ReasoningChunk, TextChunk, Tokens, TurnEnded
 from policyengine.runtime.helper import helper_call
+from policyengine.runtime.lacks import lacks
 from policyengine.runtime.messages import Image, Message, Text
 from policyengine.runtime.places import PendingDisplay, RecordingBuffer
 from policyengine.runtime.summarizer import Summarizer
@@ -42,6 +44,11 @@ class Session:
         self._turn: Turn | None = None
         self._last: Start | None = None
         self._unread: deque[Event] = deque()
+        self.findings: tuple[Missing, ...] = ()
+        """What the models of this session lack of what the policies ask of them."""
+        self._look_at(core.settings.primary, "primary")
+        if (fast := core.fast_model()) is not None:
+            self._look_at(fast, "fast")
         self.display = display
         """What the pending item on the screen holds."""
         self.recording = recording
@@ -155,6 +162,7 @@ class Session:
             core.settings.windows[model] = window
         core.settings.primary = model
         core.choices.at("model_switched")
+        self._look_at(model, "primary")
 
     def clear(self) -> None:
         """Forget the conversation. Raises `SessionBusyError` while a turn runs."""
@@ -240,6 +248,13 @@ class Session:
                 raise SessionBusyError("responding")
             await asyncio.wait({task})
             await asyncio.sleep(0)
+
+    def _look_at(self, model: str, call: Literal["fast", "primary"]) -> None:
+        """Say what a model lacks, once."""
+        for found in lacks(self._core.live(), model, call, tools=bool(self._core.tools)):
+            if found not in self.findings:
+                self.findings += (found,)
+                self.say(CapabilityMissing(model, found.wish, found.message, found.instead))
 
     def _ended(self, turn: Turn, task: asyncio.Task[None]) -> None:
         """The turn is over, however it came to that."""

@@ -20,6 +20,7 @@ from policyengine.check.lint.rules import (
     ladder_order,
     limit,
     map_key,
+    missing_capability,
     missing_owner,
     never_matches,
     never_true,
@@ -95,6 +96,7 @@ RULES: tuple[Rule, ...] = tuple(
         unknown_model,
         unpinned_model,
         fast_window,
+        missing_capability,
         veto_untested,
         # Tools.
         unknown_tool,

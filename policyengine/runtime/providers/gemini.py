@@ -40,12 +40,10 @@ _FINISH: dict[str, Finish] = {
 class GeminiOptions(Options):
     """Options of Gemini.
 
-    `thinking_headroom` (tokens) is added to the cap where a model's thinking was asked off and has no off: its cap
-    covers thoughts and text. `unsigned_call_signature` stands in for the signature of calls that another model
+    `unsigned_call_signature` stands in for the signature of calls that another model
     made; newer models refuse a history in which it is missing, and Google documents a value that they let pass.
     """
 
-    thinking_headroom: int = 0
     unsigned_call_signature: str | None = None
 
 
@@ -86,8 +84,7 @@ class Gemini(SdkProvider):
 
     def body(self, request: Request) -> dict[str, Any]:
         """The request as this API takes it."""
-        headroom = self.gemini.thinking_headroom
-        return gemini_body(request, self.options, self.name, headroom, self.gemini.unsigned_call_signature)
+        return gemini_body(request, self.options, self.name, self.gemini.unsigned_call_signature)
 
     async def open(self, client: Any, body: dict[str, Any]) -> AsyncIterator[Any]:
         """Send it."""

@@ -13,7 +13,6 @@ from policyengine.runtime.providers.request_facts import (
     same_model,
     thinking_fields,
     tools_on_wire,
-    with_headroom,
 )
 from policyengine.runtime.providers.streaming import Options
 
@@ -24,11 +23,10 @@ MODEL = "model"
 Json = dict[str, Any]
 
 
-def gemini_body(request: Request, options: Options, name: str, headroom: int, unsigned: str | None) -> Json:
+def gemini_body(request: Request, options: Options, name: str, unsigned: str | None) -> Json:
     """`model`, `contents` and `config` as the SDK takes them; `config` in JSON's own names.
 
-    `headroom` (tokens) is added to the cap where thinking has no off; `unsigned` is sent as the signature of calls
-    that have none of this model.
+    `unsigned` is sent as the signature of calls that have none of this model.
     """
     config: Json = {
         # Both would send further requests by themselves.
@@ -37,9 +35,8 @@ def gemini_body(request: Request, options: Options, name: str, headroom: int, un
     }
     if request.system:
         config["systemInstruction"] = {"parts": [{"text": request.system}]}
-    cap = with_headroom(request, headroom)
-    if cap is not None:
-        config["maxOutputTokens"] = cap
+    if request.max_output_tokens is not None:
+        config["maxOutputTokens"] = request.max_output_tokens
     tools, none = tools_on_wire(request)
     if tools:
         declarations = [

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from policyengine.kinds.capabilities import api_of
 from policyengine.runtime.provider import Request, StreamEvent
 from policyengine.runtime.providers.openai_chat import ChatOptions, OpenAIChat
 from policyengine.runtime.providers.openai_responses import OpenAIResponses
 from policyengine.runtime.providers.streaming import Options
-
-RESPONSES_CAP = "max_output_tokens"
-"""The catalogue gives this name of the cap to models that only Responses serves."""
 
 
 class OpenAIByModel:
@@ -27,7 +25,7 @@ class OpenAIByModel:
 
     def api(self, request: Request) -> str:
         """`chat` or `responses`, as capabilities and the catalogue call them."""
-        return "responses" if request.facts.get("output_cap") == RESPONSES_CAP else "chat"
+        return api_of(request.facts)
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
         """Stream one response. Raises ProviderError."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from policyengine.kinds.capabilities import for_api
 from policyengine.runtime.messages import Thinking
 from policyengine.runtime.provider import Request, ToolSpec
-
-APIS = ("chat", "responses")
-"""APIs that a model's thinking settings may be told apart by."""
 
 
 def thinking_fields(request: Request, api: str = "") -> Mapping[str, Any]:
@@ -24,28 +22,6 @@ def thinking_fields(request: Request, api: str = "") -> Mapping[str, Any]:
         if found is not None:
             return found
     return {}
-
-
-def for_api(setting: Mapping[str, Any] | None, api: str) -> Mapping[str, Any] | None:
-    """A thinking setting of the catalogue for one API; None where there is none for it."""
-    if not setting:
-        return None
-    if set(setting) <= set(APIS):
-        found: Mapping[str, Any] | None = setting.get(api)
-        return found
-    return setting
-
-
-def with_headroom(request: Request, headroom: int) -> int | None:
-    """The cap for an API whose cap covers thoughts and text, where thinking was asked off and has no off.
-
-    cap on the wire = min(output limit of the model, cap + headroom), both in tokens. The text itself may then
-    grow past the cap by what thinking leaves over; `Finished.over_cap` says so.
-    """
-    cap, limit = request.max_output_tokens, request.facts.get("max_output")
-    if cap is None or request.thinking != "off" or request.facts.get("thinking") != "always":
-        return cap
-    return max(cap, min(limit, cap + headroom)) if limit is not None else cap + headroom
 
 
 def tools_on_wire(request: Request) -> tuple[Sequence[ToolSpec], bool]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from policyengine.kinds.capabilities import missing
 from policyengine.runtime.messages import Call, Image, Message, Result, Text, Thinking
 from policyengine.runtime.provider import Request, ToolSpec
-from policyengine.runtime.providers.capabilities import missing
 from tests.runtime.peers.dialects import DIALECTS, anthropic_block, anthropic_end, anthropic_start, gemini_chunk, sse
 from tests.runtime.peers.server import Peer, answer
 from tests.runtime.providers.support import KEY, TOOL, Outcome, ask, facts, named, request, skip_without_sdk
@@ -367,22 +367,6 @@ def _replayed(name: str, stream: list[bytes]) -> Any:
 
     skip_without_sdk(name)
     return asyncio.run(run())
-
-
-@pytest.mark.parametrize(
-    ("model", "cap", "headroom", "sent"),
-    [
-        ("gemini-3.8-flash", 20_000, 1000, 21_000),  # no off: thinking at its lowest, and room for it
-        ("gemini-3.8-flash", 65_000, 1000, 65_536),  # never above the model's own limit
-        ("gemini-2.5-flash", 20_000, 1000, 20_000),  # thinking is off: no room wanted
-    ],
-)
-def test_gemini_gets_room_for_thoughts_that_cannot_be_turned_off(
-    model: str, cap: int, headroom: int, sent: int
-) -> None:
-    asked = request("gemini", model=model, thinking="off", max_output_tokens=cap)
-    config = body("gemini", asked, thinking_headroom=headroom)["generationConfig"]
-    assert config["maxOutputTokens"] == sent
 
 
 def test_calls_of_another_model_get_the_stand_in_signature_where_one_is_set() -> None:

@@ -6,15 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from policyengine.runtime.providers.request_facts import for_api
+from policyengine.kinds.policy import Policy
 
 Wish: TypeAlias = Literal["thinking_off", "tool_choice_none"]
+APIS = ("chat", "responses")
+"""APIs of OpenAI, by which a model's thinking settings may be told apart."""
+RESPONSES_CAP = "max_output_tokens"
+"""The catalogue gives this name of the output cap to models that only Responses serves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
     """A wish that a model does not fulfil. `instead` is what is sent in its place."""
 
+    model: str
     wish: Wish
     message: str
     instead: str
@@ -26,6 +31,40 @@ def missing(model: str, facts: Mapping[str, Any], wish: Wish, api: str = "") -> 
     `api` is `chat` or `responses` for OpenAI. A model that the catalogue does not know lacks what is not known.
     """
     return _thinking_off(model, facts, api) if wish == "thinking_off" else _tool_choice_none(model, facts)
+
+
+def api_of(facts: Mapping[str, Any]) -> str:
+    """The API of OpenAI that serves a model; for other providers it makes no difference."""
+    return "responses" if facts.get("output_cap") == RESPONSES_CAP else "chat"
+
+
+def for_api(setting: Mapping[str, Any] | None, api: str) -> Mapping[str, Any] | None:
+    """A thinking setting of the catalogue for one API; None where there is none for it."""
+    if not setting:
+        return None
+    if set(setting) <= set(APIS):
+        found: Mapping[str, Any] | None = setting.get(api)
+        return found
+    return setting
+
+
+def wishes(summary_round: Policy, facts: Mapping[str, Any], call: Literal["fast", "primary"]) -> tuple[Wish, ...]:
+    """What a SummaryRound policy asks of a model that sums up a batch of final results."""
+    style = summary_round.outcome(
+        {
+            "call": call,
+            "continuation": True,
+            "terminal": True,
+            "tool_choice_none": facts.get("tool_choice_none"),
+            "thinking": facts.get("thinking"),
+        }
+    )
+    found: list[Wish] = []
+    if style["thinking"] == "off":
+        found.append("thinking_off")
+    if style["tool_choice"] == "none":
+        found.append("tool_choice_none")
+    return tuple(found)
 
 
 def _thinking_off(model: str, facts: Mapping[str, Any], api: str) -> Missing | None:
@@ -41,7 +80,7 @@ def _thinking_off(model: str, facts: Mapping[str, Any], api: str) -> Missing | N
         why = f"the model catalogue does not say how to turn off thinking of `{model}`"
     lowest = for_api(facts.get("thinking_lowest"), api)
     instead = "its lowest thinking is asked for" if lowest is not None else "nothing is sent about thinking"
-    return Missing("thinking_off", why, instead)
+    return Missing(model, "thinking_off", why, instead)
 
 
 def _tool_choice_none(model: str, facts: Mapping[str, Any]) -> Missing | None:
@@ -52,4 +91,4 @@ def _tool_choice_none(model: str, facts: Mapping[str, Any]) -> Missing | None:
     else:
         why = f"the model catalogue does not say whether `{model}` takes tool_choice none"
     instead = "the tools are left out" if facts.get("tool_choice_none") is False else "it is sent all the same"
-    return Missing("tool_choice_none", why, instead)
+    return Missing(model, "tool_choice_none", why, instead)
