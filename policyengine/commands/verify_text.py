@@ -97,7 +97,8 @@ def _example(input: Mapping[str, Any], seen: Mapping[str, Any], note: str) -> st
 
 def _value(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:,.1f}".replace(",", " ").removesuffix(".0")
+        # As many places as tell it from its neighbours: 0.85 shown as 0.8 would refute something else.
+        return f"{value:,.4f}".rstrip("0").rstrip(".").replace(",", " ")
     return json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policyengine.cel import CelError
-from policyengine.cel.syntax import Binary, Index, Literal, Node, walk
+from policyengine.cel.syntax import Binary, Call, Ident, Index, Literal, Node, walk
 from policyengine.check.proofs.inputs import Inputs
 from policyengine.check.proofs.reading import Read
 from policyengine.check.proofs.samples import of_pattern
@@ -18,6 +18,10 @@ from policyengine.check.proofs.symbols import Symbol, Texts
 _MOST_WORDS = 40
 """Words of each list that are tried as a text."""
 _MOST_KEYS = 6
+_LONGEST = 20_000
+"""Characters of the longest text that is tried."""
+_LONG = ("what is this ", "你好")
+"""What long texts are made of."""
 _PLAIN = ("", "a", "b", "hello", "what is this", "你好", "こんにちは", "привет", "x y z", "0", "a.b/c")
 """Texts of several scripts, to tell functions apart by."""
 
@@ -30,6 +34,8 @@ def try_texts(read: Read) -> list[str]:
             if isinstance(node, Literal) and type(node.value) is str:
                 found.update(dict.fromkeys(of_pattern(node.value)))
                 found[node.value] = None
+            for length in _lengths(node, read.table.constants):
+                found.update(dict.fromkeys(_long(text, length) for text in _LONG))
     for value in read.table.constants.values():
         found.update(dict.fromkeys(item for item in _flat(value) if isinstance(item, str)))
     lists = [words[:: max(1, len(words) // _MOST_WORDS)] for words in read.table.words.values()]
@@ -37,6 +43,20 @@ def try_texts(read: Read) -> list[str]:
     for one, two in itertools.permutations([words[:2] for words in lists], 2):
         found.update(dict.fromkeys(f"{left} {right}" for left in one for right in two))
     return list(found)
+
+
+def _lengths(node: Node, constants: Mapping[str, Any]) -> Iterator[int]:
+    """Lengths on both sides of the bound that `text.size()` is compared with."""
+    if not isinstance(node, Binary):
+        return
+    for call, bound in ((node.left, node.right), (node.right, node.left)):
+        limit = constants.get(bound.name) if isinstance(bound, Ident) else getattr(bound, "value", None)
+        if isinstance(call, Call) and call.name == "size" and type(limit) is int and 0 <= limit <= _LONGEST:
+            yield from (limit, limit + 1)
+
+
+def _long(text: str, length: int) -> str:
+    return (text * (length // len(text) + 1))[:length]
 
 
 def _flat(value: Any) -> Iterator[Any]:

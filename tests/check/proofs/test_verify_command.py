@@ -65,6 +65,12 @@ def load_once() -> Any:
     return load()
 
 
+def test_a_value_of_an_example_is_not_rounded_into_another() -> None:
+    found = _run("--policy", "ceiling").output
+    assert "at window 1: auto = 0.85," in found
+    assert "at window 33 000: auto = 28 050," in found
+
+
 def test_every_acceptance_has_a_domain_and_a_reason(whole: Any) -> None:
     accepted = [one for one in whole.results if one.verdict is Verdict.ACCEPTED]
     assert accepted
