@@ -212,9 +212,12 @@ def repaired(
         blocks = [b for b in message.blocks if isinstance(b, allowed)]
         again = message.role == "user" and message.prompt_id is not None and message.prompt_id in prompts
         answers: list[Result] = []
-        for call in [b for b in blocks if isinstance(b, Call)]:
+        gone: set[int] = set()
+        for place, call in enumerate(blocks):
+            if not isinstance(call, Call):
+                continue
             if call.id in seen:
-                blocks.remove(call)
+                gone.add(place)
                 done = replace(done, dropped_calls=done.dropped_calls + 1)
                 continue
             seen.add(call.id)
@@ -227,8 +230,9 @@ def repaired(
                 answers.append(Result(call.id, call.name, (Text(cancelled),), cancelled=True))
                 done = replace(done, answered_calls=done.answered_calls + 1)
             else:
-                blocks.remove(call)
+                gone.add(place)
                 done = replace(done, dropped_calls=done.dropped_calls + 1)
+        blocks = [block for place, block in enumerate(blocks) if place not in gone]
         if not blocks or again:
             done = replace(done, dropped_messages=done.dropped_messages + 1)
             continue

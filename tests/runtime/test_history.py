@@ -6,7 +6,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from policyengine.runtime.history import (
@@ -42,6 +42,7 @@ ANYTHING = st.lists(
 )
 
 
+@example([Message("assistant", tuple(Call(i, "look", {}) for i in ("c", "a", "c")))], "answer_cancelled", "drop")
 @given(ANYTHING, st.sampled_from(["answer_cancelled", "drop"]), st.sampled_from(["drop", "keep"]))
 def test_any_history_can_be_repaired(messages: list[Message], call: str, result: str) -> None:
     fixed, done = repaired(messages, orphan_call=call, orphan_result=result, cancelled="gone")  # type: ignore[arg-type]
