@@ -10,10 +10,47 @@ from policyengine.compression.building import word_list
 from policyengine.compression.compressor import Compressor, Wish
 from policyengine.compression.history import Entry
 from policyengine.compression.index import ArtefactIndex
+from policyengine.compression.mapping import Touch
 from policyengine.kinds.loop import Made
 
 WORDS = "near_completion"
 """Word list of what a person says when a task is about to end."""
+
+
+class Looks:
+    """What single entries of one history show. Each is looked at once: a history grows, and is asked about again."""
+
+    def __init__(self, compressor: Compressor) -> None:
+        self._compressor = compressor
+        self._words = word_list(compressor.loop, WORDS)
+        self._touches: dict[int, tuple[Touch, ...]] = {}
+        self._said: dict[int, bool] = {}
+        self._ending: dict[int, bool] = {}
+
+    def touches(self, entry: Entry) -> tuple[Touch, ...]:
+        """The files that a call touches."""
+        found = self._touches.get(entry.number)
+        if found is None:
+            call = entry.call
+            mapped = self._compressor.indexer.artefacts.map(call.name, call.arguments) if call is not None else None
+            found = self._touches[entry.number] = mapped.touches if mapped is not None else ()
+        return found
+
+    def said(self, entry: Entry) -> bool:
+        """Whether a person wrote it."""
+        if entry.role != "user" or entry.kind != "text" or not entry.text or entry.summary:
+            return False
+        found = self._said.get(entry.number)
+        if found is None:
+            found = self._said[entry.number] = not self._compressor.indexer.is_injected(entry.text)
+        return found
+
+    def ending(self, entry: Entry) -> bool:
+        """Whether it says that a task is about to end."""
+        found = self._ending.get(entry.number)
+        if found is None:
+            found = self._ending[entry.number] = mentions(entry.text or "", self._words)
+        return found
 
 
 def asked(
@@ -35,13 +72,25 @@ def asked(
 
 
 def facts(
-    compressor: Compressor, history: Sequence[Entry], index: ArtefactIndex, *, window: int | None, tokens: int
+    compressor: Compressor,
+    history: Sequence[Entry],
+    index: ArtefactIndex,
+    *,
+    window: int | None,
+    tokens: int,
+    span: Sequence[Entry] | None = None,
+    looks: Looks | None = None,
 ) -> dict[str, Any]:
-    """The input of CompressionTriggers."""
-    plan = compressor.plan(history, index, wish=Wish())
-    span = plan.job.cut.span if plan is not None else ()
-    said = [e for e in history if e.role == "user" and e.kind == "text" and e.text and not e.summary]
-    said = [entry for entry in said if not compressor.indexer.is_injected(entry.text or "")]
+    """The input of CompressionTriggers.
+
+    `span` is what would be cut; without it, what the bundle's own plan cuts. `looks` remembers entries between calls
+    about one history.
+    """
+    looks = looks or Looks(compressor)
+    if span is None:
+        plan = compressor.plan(history, index, wish=Wish())
+        span = plan.job.cut.span if plan is not None else ()
+    said = [entry for entry in history if looks.said(entry)]
     summary = max((index for index, entry in enumerate(history) if entry.summary), default=-1)
     return {
         "prompt": (said[-1].text or "") if said else "",
@@ -49,21 +98,21 @@ def facts(
         "tokens": tokens,
         "window": window,
         "span_tokens": compressor.tokens(span),
-        "stale_tokens": compressor.tokens(stale(compressor, history, span)),
+        "stale_tokens": compressor.tokens(stale(history, span, looks)),
         "turns_since_summary": len({entry.turn for entry in history[summary + 1 :]}),
-        "messages_since_ending": _since_ending(history, said, word_list(compressor.loop, WORDS)),
+        "messages_since_ending": _since_ending(history, [entry for entry in said if looks.ending(entry)]),
         "task_boundary": task_boundary(index),
     }
 
 
-def stale(compressor: Compressor, history: Sequence[Entry], span: Sequence[Entry]) -> list[Entry]:
+def stale(history: Sequence[Entry], span: Sequence[Entry], looks: Looks) -> list[Entry]:
     """Results in the span that show a file as it was: it was read or changed again later in the history."""
     latest: dict[str, int] = {}
     read_by: dict[str, set[str]] = {}
     for entry in history:
         if entry.call is None or entry.call_id is None:
             continue
-        for touch in compressor.indexer.artefacts.map(entry.call.name, entry.call.arguments).touches:
+        for touch in looks.touches(entry):
             latest[touch.path] = entry.number
             if touch.action == "read":
                 read_by.setdefault(entry.call_id, set()).add(touch.path)
@@ -87,8 +136,7 @@ def task_boundary(index: ArtefactIndex) -> bool:
     )
 
 
-def _since_ending(history: Sequence[Entry], said: Sequence[Entry], words: tuple[str, ...]) -> int | None:
-    signs = [entry.number for entry in said if mentions(entry.text or "", words)]
+def _since_ending(history: Sequence[Entry], signs: Sequence[Entry]) -> int | None:
     if not signs:
         return None
-    return len({(entry.round, entry.role) for entry in history if entry.number > signs[-1]})
+    return len({(entry.round, entry.role) for entry in history if entry.number > signs[-1].number})

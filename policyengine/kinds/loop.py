@@ -161,9 +161,12 @@ class Loop:
         now_ms: int = 0,
         forced: bool = False,
         asked: bool = False,
+        triggers: Mapping[str, Any] | None = None,
         trace: bool = False,
     ) -> BeforeSend:
         """Decide everything that is decided before a send. `forced` is a provider's demand, `asked` a person's.
+
+        `triggers` is the input of CompressionTriggers, which may compact below the ladder and holds nothing back.
 
         `window` in tokens; None where it is unknown.
         """
@@ -172,6 +175,11 @@ class Loop:
         tokens: int | None = estimate.outcome["tokens"]
         ladder = self._ask(made, self.ladder, {"window": window, "tokens": tokens or 0}, trace).outcome
         tier = ladder["tier"]
+        triggered = False
+        if triggers is not None:
+            policy = self.bundle.serving("CompressionTriggers")
+            given = {**triggers, "tier": tier, "tokens": tokens or 0}
+            triggered = self._ask(made, policy, given, trace).outcome["compress"]
         if tier == "hard" and state.tier != "hard":
             state = self._event(made, state, "hard_crossing", now_ms=now_ms, trace=trace)
         answer = self._ask(made, self.breaker, self._breaker_input(state, "ask", now_ms), trace)
@@ -184,6 +192,7 @@ class Loop:
             {
                 "forced": forced,
                 **({"asked": True} if asked else {}),
+                **({"triggered": True} if triggered else {}),
                 "breaker": breaker,
                 "rescue": rescue,
                 "tokens": tokens or 0,
@@ -314,7 +323,11 @@ class Loop:
 
     def size_tokens(self, sizes: Sizes) -> int:
         """Estimated tokens of something of this size; 0 where the estimate fails."""
-        tokens = self.estimate.outcome(self._estimate_input(Count(sizes, Sizes())))["tokens"]
+        return self.count_tokens(Count(sizes, Sizes()))
+
+    def count_tokens(self, count: Count) -> int:
+        """Tokens of a prompt of which this is known; 0 where the estimate fails."""
+        tokens = self.estimate.outcome(self._estimate_input(count))["tokens"]
         return tokens or 0
 
     def model(self, name: str | None) -> Mapping[str, Any]:

@@ -65,10 +65,12 @@ class Advisor:
         prompts: int,
         forced: bool = False,
         asked: bool = False,
+        triggers: Mapping[str, Any] | None = None,
     ) -> BeforeSend:
         """Everything that is decided before a send; the breaker's part in one step with the shared state.
 
-        `forced` is a provider's demand, `asked` a person's, which passes every bound.
+        `forced` is a provider's demand, `asked` a person's, which passes every bound. `triggers` is the input of
+        CompressionTriggers; without it that policy is not asked.
         """
         live, now = self.live, self._now()
 
@@ -76,7 +78,14 @@ class Advisor:
             joined = _joined(state, shared, now)
             try:
                 before = live.loop.before_send(
-                    joined, count, window=window, session_prompt_count=prompts, now_ms=now, forced=forced, asked=asked
+                    joined,
+                    count,
+                    window=window,
+                    session_prompt_count=prompts,
+                    now_ms=now,
+                    forced=forced,
+                    asked=asked,
+                    triggers=triggers,
                 )
             except Exception as error:
                 return None, error
@@ -150,6 +159,10 @@ class Advisor:
             return AfterBatch("action", _GO_ON, _ALL_PRIMARY, ())
         self.take(live, decided.made)
         return hooked(self._hooks.after_batch, decided, self._hook_failed)
+
+    def failed(self, error: Exception, how: str) -> None:
+        """Say that something beside the agent failed, and how the loop goes on."""
+        self._failed(error, how)
 
     def ask(self, kind: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the policy that serves for `kind` decides."""

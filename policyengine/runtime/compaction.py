@@ -72,7 +72,7 @@ class Compactor:
     async def _compact(self, before: BeforeSend, target: str, parent: Span | None) -> Outcome:
         core = self._core
         tokens = before.tokens or 0
-        model = self._model(target)
+        model = self.model(target)
         window = core.window_of(model)
         plan = core.advisor.ask("SummaryPlan", {"tokens": tokens, "window": window, "forced": before.forced})
         messages = core.history.messages
@@ -135,7 +135,15 @@ class Compactor:
         core.prefix.compacted()
         core.state = replace(core.state, tier="none")
 
-    def _model(self, target: str) -> str:
+    def cut(self, tokens: int, window: int | None) -> int:
+        """How many messages a compaction of the automatic path would summarise now."""
+        core = self._core
+        given = {"tokens": tokens, "window": window, "forced": False}
+        messages = core.history.messages
+        keep = core.live().policy("SummaryPlan").outcome(given)["keep_tokens"]
+        return split(messages, self._token_sizes(messages), keep, _unanswered(messages))
+
+    def model(self, target: str) -> str:
         """Who summarises: the model that served last where its window is larger than that of the one to come."""
         core = self._core
         last = core.last_primary

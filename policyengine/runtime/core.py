@@ -23,6 +23,7 @@ from policyengine.runtime.state.store import StateStore
 from policyengine.runtime.tools import Tool
 from policyengine.runtime.tracing import NoTracing, Tracing
 from policyengine.runtime.transcript import Transcript
+from policyengine.runtime.triggering import Triggering
 from policyengine.runtime.usage import tokens
 from policyengine.sessions.facts import CallKey
 from policyengine.source.errors import InputError
@@ -87,6 +88,7 @@ class Core:
     """What the last batch was followed by."""
     compaction_ms: int | None = None
     """How long the last compaction's calls took."""
+    triggering: Triggering = field(default_factory=Triggering)
     brief: str = ""
     """An instruction that was added once, for summary rounds."""
     _sizes: dict[int, tuple[Message, Sizes]] = field(default_factory=dict)
@@ -171,6 +173,10 @@ class Core:
             usage_stale=self.usage_stale,
             usage_window=self.window_of(self.last_model) if self.last_model else None,
         )
+
+    def tokens_before(self) -> int:
+        """Tokens of the next prompt as the token estimate sees them; 0 where it fails."""
+        return self.live().loop.count_tokens(self.count())
 
     def estimate(self) -> int:
         """Tokens of the next prompt, from sizes alone."""

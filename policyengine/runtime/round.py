@@ -99,7 +99,12 @@ class RoundRunner:
         core = self._core
         window = core.window_of(model)
         before = await core.advisor.before_send(
-            core.state, core.count(), window=window, prompts=core.prompts, forced=forced
+            core.state,
+            core.count(),
+            window=window,
+            prompts=core.prompts,
+            forced=forced,
+            triggers=None if forced else self._triggers(model),
         )
         core.state = before.state
         report.tokens_source, report.tier = before.tokens_source, before.tier
@@ -118,6 +123,19 @@ class RoundRunner:
             )
         )
         return before
+
+    def _triggers(self, model: str) -> Mapping[str, Any] | None:
+        """What CompressionTriggers is asked; None where that cannot be worked out: the ladder then stands alone."""
+        core = self._core
+        try:
+            tokens = core.tokens_before()
+            cut = self._compactor.cut(tokens, core.window_of(self._compactor.model(model)))
+            return core.triggering.facts(
+                core.live(), core.history.messages, cut, tokens=tokens, window=core.window_of(model)
+            )
+        except Exception as error:
+            core.advisor.failed(error, "the ladder alone says when to compact")
+            return None
 
     async def _prepare(self, plan: Plan, report: Report, span: Span) -> str:
         """What happens before the send; the model that it then goes to."""
