@@ -77,13 +77,13 @@ def command(
         for path in sessions:
             with _progress(path) as advance:
                 session = read(path, progress=advance)
-            one = SessionReplay(session)
+            one = SessionReplay(session, refetches=refetched(session, loop))
+            again = {item.round: item for item in one.refetches}
             for row in rounds(session, loop, options):
                 one.rounds.append(row)
-                record(row, session)
+                record(row, session, again.get(row.round.index))
                 if form == "jsonl" and number is None:
                     print_jsonl({"path": session.path, **round_json(row)})
-            one.refetches.extend(refetched(session, loop))
             if number is not None and number > len(one.rounds):
                 raise InputError(f"{path}: there is no round {number}; the session has {len(one.rounds)}")
             replays.append(one)
@@ -102,10 +102,10 @@ def command(
         replay_text.show(replays)
 
 
-def _recording(stack: ExitStack, bundle: Any, log: str | None, log_prompts: bool) -> Callable[[Any, Any], None]:
+def _recording(stack: ExitStack, bundle: Any, log: str | None, log_prompts: bool) -> Callable[..., None]:
     """What is called with each round: writes its records where a log is asked for."""
     if log is None:
-        return lambda row, session: None
+        return lambda row, session, refetch: None
     from policyengine.log.record import Recorder
     from policyengine.log.replay_records import records
     from policyengine.log.sinks import JsonlSink
@@ -113,8 +113,8 @@ def _recording(stack: ExitStack, bundle: Any, log: str | None, log_prompts: bool
     sink = stack.enter_context(JsonlSink(log))
     recorder = Recorder(bundle, source="replay", show_prompts=log_prompts)
 
-    def record(row: Any, session: Any) -> None:
-        for item in records(row, session, recorder):
+    def record(row: Any, session: Any, refetch: Any) -> None:
+        for item in records(row, session, recorder, refetch):
             sink.write(item)
 
     return record

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from policyengine.check.replay import RoundReplay
+from policyengine.compression.refetch import Refetch
 from policyengine.log.fields import ROUND_KINDS
 from policyengine.log.record import Recorder
 from policyengine.sessions.model import Session
@@ -14,8 +15,13 @@ from policyengine.sessions.model import Session
 _SOURCES = {"usage": "usage", "estimate": "estimate", "counterfactual": "counterfactual"}
 
 
-def records(row: RoundReplay, session: Session, recorder: Recorder) -> Iterator[dict[str, Any]]:
-    """One record for each decision of the round."""
+def records(
+    row: RoundReplay, session: Session, recorder: Recorder, refetch: Refetch | None = None
+) -> Iterator[dict[str, Any]]:
+    """One record for each decision of the round.
+
+    `refetch` is what was read again after the compaction that was recorded before this round, where there was one.
+    """
     name = Path(session.path).stem
     turn = f"{name}/{row.round.turn}"
     where = {"session_id": name, "turn_id": turn, "prompt_id": turn, "round": row.round.index}
@@ -33,6 +39,9 @@ def records(row: RoundReplay, session: Session, recorder: Recorder) -> Iterator[
             about["compaction_outcome"] = row.compaction_result
             about["compaction_input_tokens"] = row.tokens
             about["consecutive_failures"] = row.before.state.consecutive_failures
+        if kind == "CompactionGate" and refetch is not None:
+            about["refetched_files"] = len(refetch.files)
+            about["refetched_tokens"] = refetch.tokens
         yield recorder.record(made, time_ms=row.round.timestamp_ms, **about)
 
 
