@@ -318,10 +318,11 @@ class RoundRunner:
         covered = len(core.history) - (1 if message is not None and attempt.calls else 0)
         usage = attempt.usage
         known = next_prompt_tokens(as_usage(usage), core.contract_of(attempt.model)) if usage else None
-        # A round without a count leaves the one before behind the history; the whole is then estimated.
-        core.last_prompt_tokens = known or 0
-        core.usage_stale = False
-        core.counted = covered
+        if known is not None:
+            # A round without a count never lowers the next one: the last count stays, and all since is new to it.
+            core.last_prompt_tokens = known
+            core.usage_stale = False
+            core.counted = covered
         core.last_model = attempt.model
         if tier == "primary":
             core.last_primary = attempt.model

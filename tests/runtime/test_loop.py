@@ -620,3 +620,9 @@ def test_the_first_round_is_measured_and_the_tier_is_told() -> None:
     measured = of(_run(one), ContextMeasured)[0]
     assert (measured.tier, measured.tokens_source, measured.window) == ("auto", "usage", 100_000)
     assert of(_run(one), RoundStarted)[0].tier == "primary"
+
+
+def test_a_round_without_a_count_never_lowers_the_next_one() -> None:
+    one = session(Script([says("fine", 74_000, 10), says("and this " * 40, None, None), says("yes")]), window=100_000)
+    counted = [of(_run(one), ContextMeasured)[0].tokens for _ in range(3)]
+    assert 74_010 < counted[1] < counted[2] < 75_000
