@@ -156,7 +156,7 @@ class _Walk:
         self.overhead = 0
         self.first_of_context = True
         self.errors: frozenset[facts.CallKey] = frozenset()
-        self.turn_calls: list[ToolCall] = []
+        self.turn_calls: set[facts.CallKey] = set()
         self.turn_output = Sizes()
         self.batch: tuple[ToolCall, ...] = ()
         self.compacted = False
@@ -167,7 +167,7 @@ class _Walk:
         previous: Round | None = None
         for item in self.session.rounds:
             if previous is None or previous.turn != item.turn:
-                self.turn_calls, self.turn_output = [], Sizes()
+                self.turn_calls, self.turn_output = set(), Sizes()
             yield self._round(item, previous)
             self._finish(item)
             previous = item
@@ -281,7 +281,7 @@ class _Walk:
             strategy=self.options.strategy,
             always_summarize=self.options.always_summarize,
             unresolved_errors=len(self.errors),
-            distinct_calls=len(facts.distinct_calls(self.turn_calls)),
+            distinct_calls=len(self.turn_calls),
             tool_output=self.turn_output,
             compacted_or_cleared=self.compacted,
         )
@@ -315,7 +315,7 @@ class _Walk:
             self.last_tokens, self.stale, self.last_model = known, False, item.model
         self.batch = item.calls
         self.errors = facts.unresolved_errors(item.calls, self.errors)
-        self.turn_calls += item.calls
+        self.turn_calls |= facts.distinct_calls(item.calls)
         self.turn_output += self._sizes(part for call in item.calls if call.result for part in call.result.parts)
 
     def _usage(self, item: Round) -> dict[str, int | None] | None:

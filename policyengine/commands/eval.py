@@ -97,6 +97,7 @@ def _input(schema: Any, source: str | None, settings: tuple[str, ...], example: 
     from policyengine.kinds.paths import set_path
     from policyengine.source.errors import InputError
     from policyengine.source.jsonfile import read_json
+    from policyengine.source.secrets import brief
 
     given: Any = {}
     if example:
@@ -111,13 +112,17 @@ def _input(schema: Any, source: str | None, settings: tuple[str, ...], example: 
     for setting in settings:
         path, equals, text = setting.partition("=")
         if not equals or not path:
-            raise InputError(f"--set {setting!r}: write PATH=VALUE, for example tokens=120000")
+            raise InputError(f"--set: {brief(setting)!r} is no PATH=VALUE; write for example tokens=120000")
         try:
-            value = json.loads(text)
+            value = json.loads(text, parse_constant=_no_number)
         except ValueError:
             value = text
         given = set_path(given, path, value)
     return dict(given)
+
+
+def _no_number(_: str) -> None:
+    raise ValueError  # NaN and Infinity are not JSON: taken as text
 
 
 def _check(given: dict[str, Any], schema: Any, source: str | None) -> None:

@@ -22,6 +22,7 @@ from policyengine.check.replay import (
 )
 from policyengine.commands.options import thousands
 from policyengine.compression.refetch import Refetch
+from policyengine.source.render import printable
 
 _GAP = 2
 """Spaces between two columns."""
@@ -36,12 +37,12 @@ def show(replays: Sequence[SessionReplay]) -> None:
     """Print everything."""
     console = Console(highlight=False, soft_wrap=True)
     for one in replays:
-        console.print(_heading(one), markup=False)
+        console.print(printable(_heading(one)), markup=False)
         table, width = _table(one, console.width if sys.stdout.isatty() else None)
         # Never cut to the terminal: a row that is too long wraps, a cell without its end says nothing.
         Console(highlight=False, width=width).print(table)
         for line in _session_totals(one):
-            console.print(line, markup=False)
+            console.print(printable(line), markup=False)
         console.print()
     for line in _totals(replays):
         console.print(line, markup=False)
@@ -197,7 +198,9 @@ def one_round(one: SessionReplay, row: RoundReplay) -> str:
             lines += [f"             {name} = {_short(value)}" for name, value in step.values.items()]
             if step.error:
                 lines.append(f"             {step.error}")
-    return "\n".join(lines)
+    # Conditions may be written on several lines; what a transcript holds never begins a line of its own.
+    about, decided = lines[:4], [part for line in lines[4:] for part in line.split("\n")]
+    return "\n".join(map(printable, [*about, *decided]))
 
 
 def _short(value: object) -> str:

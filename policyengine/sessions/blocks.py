@@ -60,7 +60,7 @@ def take_output(builder: Builder, draft: RoundDraft, block: Json) -> None:
         draft.output.append(Part("thinking", None, 0, redacted=True))
     elif kind == "tool_use":
         call_id = as_str(block.get("id"))
-        if call_id is None or all(call.id != call_id for call in draft.calls):
+        if call_id is None or call_id not in draft.ids:
             builder.called(draft, call_id, as_str(block.get("name")) or "", block.get("input"))
     else:
         draft.output.append(json_part(block))

@@ -55,6 +55,8 @@ class RoundDraft:
     usage: Usage | None = None
     output: list[Part] = field(default_factory=list)
     calls: list[CallDraft] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    """Ids of the calls."""
     stop_reason: str | None = None
     timestamp_ms: int | None = None
 
@@ -62,6 +64,7 @@ class RoundDraft:
         """Add a tool call of the response; `arguments` as the file has them."""
         parsed = parse_arguments(arguments)
         self.calls.append(CallDraft(call_id, name, parsed))
+        self.ids.add(call_id)
         text = parsed if isinstance(parsed, str) else to_json(parsed)
         length = redacted_length(text)
         if length is None:
@@ -116,6 +119,7 @@ class Builder:
         self._context = 0
         self._answered = False  # tool results wait to be sent, and no turn has started since
         self._open_calls: dict[str, CallDraft] = {}
+        self._open_names: dict[str, dict[str, None]] = {}  # name to the ids of its open calls, in order
 
     def time(self, moment_ms: int | None) -> None:
         """Tell the time of something recorded that is no response."""
@@ -161,11 +165,20 @@ class Builder:
         """Add a call to a round's response and await its result. A call without an id gets one of its own."""
         identity = call_id or f"round-{draft.index}-call-{len(draft.calls) + 1}"
         draft.call(identity, name, arguments)
+        self._close(identity)
         self._open_calls[identity] = draft.calls[-1]
+        self._open_names.setdefault(name, {})[identity] = None
 
     def open_call_named(self, name: str) -> str | None:
         """Id of the first call of that name that has no result; for formats that pair by name."""
-        return next((call.id for call in self._open_calls.values() if call.name == name), None)
+        return next(iter(self._open_names.get(name, ())), None)
+
+    def _close(self, call_id: str) -> CallDraft | None:
+        """Take a call out of those that await their result."""
+        call = self._open_calls.pop(call_id, None)
+        if call is not None:
+            del self._open_names[call.name][call_id]
+        return call
 
     def result(
         self,
@@ -179,7 +192,7 @@ class Builder:
         content = tuple(parts)
         self.pending.extend(content)
         self._answered = True
-        call = self._open_calls.pop(call_id, None) if call_id else None
+        call = self._close(call_id) if call_id else None
         if call is None:
             self.noted["tool result without an open call"] += 1
             return

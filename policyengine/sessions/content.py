@@ -113,13 +113,12 @@ def without_elements(text: str, tags: tuple[str, ...]) -> str:
     """
     for tag in tags:
         opening, closing = f"<{tag}", f"</{tag}>"
-        start = text.find(opening)
-        while start >= 0:
-            end = text.find(closing, start)
-            if end < 0:
-                break
-            text = text[:start] + text[end + len(closing) :]
-            start = text.find(opening, start)
+        kept: list[str] = []
+        at = 0
+        while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+            kept.append(text[at:start])
+            at = end + len(closing)
+        text = "".join(kept) + text[at:] if kept else text
     return text
 
 

@@ -13,15 +13,22 @@ from policyengine.sessions.content import Json
 _DEEPEST: Final = 200
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _BOM: Final = b"\xef\xbb\xbf"
+MAX_LINE_BYTES: Final = 64_000_000
+"""Safety limit of a line, and of a document that is read whole. Lines with images have some megabytes."""
 
 
 def read_lines(stream: BinaryIO) -> Iterator[tuple[Json | str, int]]:
     """Give each line as a JSON object, or the reason why it is none, and its length in bytes."""
     first = True
-    for raw in stream:
-        body = raw.removeprefix(_BOM) if first else raw
+    while raw := stream.readline(MAX_LINE_BYTES + 1):
+        if len(raw) > MAX_LINE_BYTES:
+            length = len(raw)
+            while not raw.endswith(b"\n") and (raw := stream.readline(MAX_LINE_BYTES)):
+                length += len(raw)
+            yield "line too long", length
+        else:
+            yield parse_line(raw.removeprefix(_BOM) if first else raw, complete=raw.endswith(b"\n")), len(raw)
         first = False
-        yield parse_line(body, complete=raw.endswith(b"\n")), len(raw)
 
 
 def parse_line(raw: bytes, *, complete: bool = True) -> Json | str:

@@ -15,7 +15,7 @@ from policyengine.sessions.content import Json
 from policyengine.sessions.detect import document_format, is_plain_message, line_format
 from policyengine.sessions.documents import Document, document_of, is_document, read_document
 from policyengine.sessions.gemini import GeminiReader
-from policyengine.sessions.lines import read_lines
+from policyengine.sessions.lines import MAX_LINE_BYTES, read_lines
 from policyengine.sessions.model import Format, Session
 from policyengine.sessions.openai import OpenAIReader
 from policyengine.sessions.qwen_code import QwenCodeReader
@@ -157,6 +157,10 @@ def _detect(stream: BinaryIO, name: str) -> tuple[Format, Document | None]:
         raise InputError(f"holds {len(documents)} conversations; expected one in a file", place)
     if filled == 0:
         raise InputError(f"is empty; expected {_EXPECTED}", place)
+    if filled == 1 and reasons["line too long"]:
+        raise InputError(
+            f"begins with a line of more than {MAX_LINE_BYTES // 1_000_000} MB, the most this reader takes", place
+        )
     what = "is not UTF-8 text" if reasons["not UTF-8"] == filled else "is of no known format"
     raise InputError(f"{what}; expected {_EXPECTED}", place)
 
@@ -165,8 +169,11 @@ def _whole(stream: BinaryIO) -> tuple[Format, Document] | None:
     """Try the whole file as one document; leaves the stream where it was."""
     at = stream.tell()
     stream.seek(0)
-    document = read_document(stream.read().decode("utf-8-sig", "replace"))
+    text = stream.read(MAX_LINE_BYTES + 1)
     stream.seek(at)
+    if len(text) > MAX_LINE_BYTES:
+        return None
+    document = read_document(text.decode("utf-8-sig", "replace"))
     format = document_format(document.fields, document.messages) if document is not None else None
     return None if format is None or document is None else (format, document)
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from policyengine.source.core_schema import INT64_MAX, INT64_MIN
 from policyengine.source.errors import InputError
+from policyengine.source.secrets import brief
 from policyengine.source.text import Lines, UnreadableError, decode, read_text, shown_path
 
 # Safety limits of the reader. An input holds at most a long history, some megabytes of text.
@@ -258,4 +259,4 @@ class _Reader:
 
 
 def _shown(key: str) -> str:
-    return json.dumps(key if len(key) <= 60 else key[:57] + "...", ensure_ascii=False)
+    return json.dumps(brief(key), ensure_ascii=False)

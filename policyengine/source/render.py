@@ -117,7 +117,7 @@ def _block(finding: Finding, source: str, color: bool) -> list[str]:
     """The lines about one finding; `source` is its line, masked, or empty where there is none."""
     place = finding.place
     label = _painted(f"{finding.severity}[{finding.code}]", _COLORS[finding.severity], color)
-    lines = [f"{_printable(str(place))}: {label}: {_printable(finding.message)}"]
+    lines = [f"{printable(str(place))}: {label}: {printable(finding.message)}"]
     margin = " " * len(str(place.line))
     shown, caret = _excerpt(finding, source)
     if shown.strip():
@@ -125,11 +125,11 @@ def _block(finding: Finding, source: str, color: bool) -> list[str]:
         lines.append(f"{place.line} | {shown}")
         lines.append(f"{margin} | {_painted(caret, _COLORS[finding.severity], color)}")
     if finding.hint:
-        lines.append(f"{margin} = {_painted('hint', '1', color)}: {_printable(finding.hint)}")
+        lines.append(f"{margin} = {_painted('hint', '1', color)}: {printable(finding.hint)}")
     if finding.fix:
         option = "--fix" if finding.fix.safe else "--unsafe-fixes"
         title = f"{finding.fix.title} (`{option}` does it)"
-        lines.append(f"{margin} = {_painted('fix', '1', color)}: {_printable(title)}")
+        lines.append(f"{margin} = {_painted('fix', '1', color)}: {printable(title)}")
     return lines
 
 
@@ -145,13 +145,13 @@ def _excerpt(finding: Finding, line: str) -> tuple[str, str]:
     before = "…" if first else ""
     after = "…" if len(line) > first + _SHOWN_LINE else ""
     end = max(start + 1, min(end, first + _SHOWN_LINE))
-    left = before + _printable(line[first:start])
-    marked = _printable(line[start:end])
-    right = _printable(line[end : first + _SHOWN_LINE]) + after
+    left = before + printable(line[first:start])
+    marked = printable(line[start:end])
+    right = printable(line[end : first + _SHOWN_LINE]) + after
     return (left + marked + right).rstrip(), " " * _width(left) + "^" * max(1, _width(marked))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """`text` on one line and without characters that a terminal would act on."""
     return "".join(
         char if char.isprintable() else " " * _TAB if char == "\t" else f"\\x{ord(char):02x}" for char in text

@@ -47,6 +47,12 @@ def mask(text: str) -> str:
     return _SECRET.sub(lambda found: MASK * len(found.group()), text)
 
 
+def brief(text: str, most: int = 60) -> str:
+    """A key or a name as a message shows it: masked, and cut behind `most` characters."""
+    text = mask(text)
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def mask_line(line: str) -> str:
     """A line of YAML or JSON, masked; the whole value where the key names a secret."""
     found = _ASSIGNMENT.match(line)

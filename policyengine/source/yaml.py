@@ -19,6 +19,7 @@ from policyengine.source.core_schema import UnclearScalarError, resolve
 from policyengine.source.document import Document, Node
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.place import Place
+from policyengine.source.secrets import brief
 from policyengine.source.text import MAX_BYTES, Lines, UnreadableError, read_text, shown_path
 from policyengine.source.yaml_syntax import describe
 
@@ -324,8 +325,7 @@ class _Reader:
             return None
         if value in frame.data:
             line = self._line(frame.node.keys[value].start)
-            shown = value if len(value) <= 60 else value[:57] + "..."
-            message = f"duplicate key `{shown}`; first on line {line}"
+            message = f"duplicate key `{brief(value)}`; first on line {line}"
             self._report(node.start, node.end, message, "keep one of the two", node)
             return None
         return value

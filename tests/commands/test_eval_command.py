@@ -81,3 +81,27 @@ def test_a_record_is_written_with_the_prompt_hashed(run, tmp_path):
     text = log.read_text()
     assert "Lovelace" not in text
     assert json.loads(text)["input"]["prompt"].startswith("sha256:")
+
+
+KEY = "sk-ant-api03-abcdefghijkl1234567890"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("--input", f'{{"{KEY}": 1, "{KEY}": 2}}'), ("--input", f'{{"{KEY}" 1}}'), ("--set", f"use {KEY} " + "x" * 99)],
+)
+def test_a_key_in_the_wrong_place_is_not_repeated(run, tmp_path, more):
+    option, value = more
+    if option == "--input":
+        (tmp_path / "input.json").write_text(value)
+        value = tmp_path / "input.json"
+    found = run("eval", "floor", option, value)
+    assert found.status == 2
+    assert "abcdefghijkl" not in found.err
+    assert len(found.err) < 200 + len(str(tmp_path))
+
+
+def test_what_is_no_json_number_is_text(run):
+    found = run("eval", "floor", "--set", "window=200000", "--set", "tokens=NaN")
+    assert found.status == 2
+    assert "`tokens` is" in found.err

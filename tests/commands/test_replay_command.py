@@ -204,3 +204,17 @@ class TestRecords:
         found = run("replay", SAMPLE, "--log", tmp_path / "no" / "such" / "folder.jsonl")
         assert found.status == 2
         assert len(found.err.splitlines()) == 1
+
+
+def test_a_transcript_never_tells_the_terminal_what_to_do(run, tmp_path):
+    path = tmp_path / "s.jsonl"
+    lines = [
+        {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "p"}},
+        {"type": "assistant", "sessionId": "s", "message": {"id": "m", "role": "assistant", "model": "m\x1b]0;x\x07\nq",
+         "content": [{"type": "tool_use", "id": "t", "name": "R\x1b[31m", "input": {}}]}},
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, lines)))
+    for more in ((), ("--round", "1")):
+        output = run("replay", path, *more).out
+        assert "m\\x1b]0;x\\x07\\x0aq" in output
+        assert "\x1b" not in output
