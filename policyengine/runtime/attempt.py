@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from policyengine.runtime.messages import Block, Call, Text, Thinking
+from policyengine.runtime.patience import Patience
 from policyengine.runtime.provider import (
     CallFinished,
     CallStarted,
@@ -115,14 +116,15 @@ class Attempt:
         stream: AsyncIterator[StreamEvent] | None = None
         try:
             stream = provider.stream(request)
-            while True:
-                limit = first_token_ms if self.ttft_ms is None else stall_ms
-                async with asyncio.timeout(limit / 1000):
+            async with Patience() as patience:
+                while True:
+                    patience.allow((first_token_ms if self.ttft_ms is None else stall_ms) / 1000)
                     event = await anext(stream)
-                if not self._take(event, begun, guard, listener):
-                    break
-                if flow is not None:
-                    await flow()
+                    patience.rest()
+                    if not self._take(event, begun, guard, listener):
+                        break
+                    if flow is not None:
+                        await flow()
         except StopAsyncIteration:
             pass
         except TimeoutError:

@@ -9,6 +9,8 @@ from policyengine.runtime.events import Event, ReasoningChunk, TextChunk
 
 _AHEAD = 256
 """Events that may wait unread before the turn does."""
+_BURST = 16
+"""Events after which the reader has its turn, also where the next chunk is there already."""
 
 
 class Channel:
@@ -19,14 +21,22 @@ class Channel:
         self._wake: asyncio.Future[None] | None = None
         self._room: asyncio.Future[None] | None = None
         self._closed = False
+        self._in_text = False
+        self._urgent = False
 
     def put(self, event: Event) -> None:
         """Take an event. Never waits; see `flow`."""
         self._events.append(event)
+        text = isinstance(event, TextChunk)
+        self._urgent = self._urgent or (text and not self._in_text)
+        self._in_text = text
         _done(self._wake)
 
     async def flow(self) -> None:
-        """Wait while the reader is far behind."""
+        """Let the reader read the first text and every burst at once, and wait while it is far behind."""
+        if self._urgent or len(self._events) >= _BURST:
+            self._urgent = False
+            await asyncio.sleep(0)
         while len(self._events) > _AHEAD and not self._closed:
             self._room = asyncio.get_running_loop().create_future()
             await self._room

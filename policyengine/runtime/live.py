@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
+from policyengine.compression.compressor import Compressor
 from policyengine.kinds.bundle import Bundle, load
 from policyengine.kinds.loop import Loop
 from policyengine.kinds.policy import Policy
@@ -42,6 +43,11 @@ class Live:
         if self.shadow is None:
             return Recorder(self.bundle, source="runtime")
         return Recorder(self.bundle, source="runtime", shadow=self.shadow)
+
+    @cached_property
+    def compressor(self) -> Compressor:
+        """Looks at histories by this bundle's tool catalogue and word lists; it keeps nothing of them."""
+        return Compressor(self.loop)
 
     def policy(self, kind: str) -> Policy:
         """The policy that serves for a kind; the built-in one where the bundle has none."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from policyengine.compression.compressor import Compressor
 from policyengine.compression.index import ArtefactIndex
 from policyengine.compression.triggers import Looks, facts
 from policyengine.runtime.entries import Entries
@@ -42,7 +41,7 @@ class Triggering:
             return None
         if self._digest != live.digest:
             self._digest = live.digest
-            self._compressor = Compressor(live.loop)
+            self._compressor = live.compressor
             self._start(())
         known = len(self._seen)
         if known > len(messages) or any(one is not other for one, other in zip(self._seen, messages, strict=False)):

@@ -1,20 +1,26 @@
-"""The table, the replay and the compile time, all from one run: `python -m tests.bench`."""
+"""Every measurement from one run: `python -m tests.bench`.
+
+Engines, replay and compile time first; then one table over lint, the log and the adapter.
+"""
 
 from __future__ import annotations
 
 import gc
 import json
+import os
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import policyengine
 from policyengine.rules.compile import compile_table
+from tests.bench import adapter, linting
 from tests.bench.engines import ENGINES
 from tests.bench.routing import PROMPTS, ROOT, example, table
+from tests.log import bench_log
 
 ROWS = 100_000
 
@@ -126,11 +132,31 @@ def compile_time() -> None:
     print(f"\nThe default bundle compiles in {spent * 1000:.0f} ms (goal 300): {len(tables)} policies, {rules} rules.")
 
 
+def table_of_parts() -> None:
+    """Print one row a measurement of lint, log and adapter, each beside what it is measured against."""
+    print(f"\nParts, with a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors.\n")
+    print("| part | this machine | ratio | against | goal |")
+    print("|---|---:|---:|---|---|")
+    for part in (linting.rows, bench_log.rows, adapter.rows):
+        for row in part():
+            print(shown(row), flush=True)
+
+
+def shown(row: Mapping[str, object]) -> str:
+    """A measurement as a row of the table."""
+    if "skipped" in row:
+        return f"| {row['name']} | {row['skipped']} | | | |"
+    return (
+        f"| {row['name']} | {row['value']} {row['unit']} | {row['ratio']} | {row['against']} | {row.get('goal', '')} |"
+    )
+
+
 def main() -> None:
     """Print everything."""
     verdict(table_of_engines())
     replay()
     compile_time()
+    table_of_parts()
 
 
 if __name__ == "__main__":

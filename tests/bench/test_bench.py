@@ -7,8 +7,8 @@ from itertools import islice
 import pytest
 
 from policyengine.rules.compile import compile_table
-from tests.bench import routing
-from tests.bench.__main__ import rows
+from tests.bench import adapter, routing
+from tests.bench.__main__ import rows, shown
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +45,16 @@ def test_the_measured_input_has_every_rule_looked_at(policy):
     for prompt in routing.PROMPTS.values():
         trace = compiled.decide({**routing.example(), "prompt": prompt}, trace=True).trace
         assert [step.status for step in trace[:-1]] == ["false"] * (len(trace) - 1)
+
+
+def test_the_adapter_is_measured_against_the_bare_sdk():
+    pytest.importorskip("openai")
+    rows = {row["name"]: row for row in adapter.rows(runs=3)}
+    chunk, first = (rows[f"adapter, openai: added {what}"] for what in ("per chunk", "to the first token"))
+    # Wide bounds: a busy machine must not fail the test. `make bench` prints the figures.
+    assert chunk["value"] < 300
+    assert first["value"] < 50_000
+    assert all(name in shown(row) for name, row in rows.items())
 
 
 def test_prompts_are_as_long_as_they_say():

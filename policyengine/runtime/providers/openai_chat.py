@@ -131,7 +131,9 @@ class ChatReading(Reading):
         yield self.finished(Finished(reason, raw))
 
     def _delta(self, delta: Any) -> Iterator[StreamEvent]:
-        reasoning = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
+        # Fields that the SDK does not know; asking its object for one that is missing is slow.
+        extra = getattr(delta, "model_extra", None) or {}
+        reasoning = extra.get("reasoning_content") or extra.get("reasoning")
         if isinstance(reasoning, str) and reasoning:
             yield ReasoningDelta(reasoning)
         for field in ("content", "refusal"):
