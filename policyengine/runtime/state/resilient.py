@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from policyengine.runtime.state.store import Change, MemoryStore, State, StateStore, T
 
@@ -41,22 +41,34 @@ class ResilientStore:
 
     async def get(self, key: str) -> State | None:
         """The state under a key."""
-        return await self.update(key, lambda before: (None, before))
+
+        async def read(seen: list[State | None]) -> State | None:
+            seen[:] = [await self._store.get(key)]
+            return seen[0]
+
+        return await self._try(key, read, lambda before: (None, before))
 
     async def update(self, key: str, change: Change[T]) -> T:
         """One step, on the store or, where that fails, on the local state."""
+
+        async def step(seen: list[State | None]) -> T:
+            def watched(before: State | None) -> tuple[State | None, T]:
+                after, answer = change(before)
+                seen[:] = [before if after is None else after]
+                return after, answer
+
+            return await self._store.update(key, watched)
+
+        return await self._try(key, step, change)
+
+    async def _try(self, key: str, step: Callable[[list[State | None]], Awaitable[T]], change: Change[T]) -> T:
+        """`step` on the store, which leaves the state that it saw; where it fails, `change` on the local state."""
         if self._down_since is not None and self._clock() - self._down_since < self._retry_s:
             return await self._local.update(key, change)
         seen: list[State | None] = []
-
-        def watched(before: State | None) -> tuple[State | None, T]:
-            after, answer = change(before)
-            seen[:] = [before if after is None else after]
-            return after, answer
-
         try:
             async with asyncio.timeout(self._timeout_s):
-                answer = await self._store.update(key, watched)
+                answer = await step(seen)
         except Exception as error:
             first = self._down_since is None
             self._down_since = self._clock()

@@ -25,7 +25,7 @@ class SqliteStore:
 
     async def get(self, key: str) -> State | None:
         """The state under a key."""
-        return await self.update(key, lambda before: (None, before))
+        return await asyncio.to_thread(self._get, key)
 
     async def update(self, key: str, change: Change[T]) -> T:
         """One step in one transaction, which locks the file for writing from its begin on."""
@@ -34,6 +34,15 @@ class SqliteStore:
     async def close(self) -> None:
         """Close the file."""
         await asyncio.to_thread(self._close)
+
+    def _get(self, key: str) -> State | None:
+        with self._lock:
+            try:
+                row = self._open().execute("SELECT value FROM state WHERE key = ?", (key,)).fetchone()
+            except BaseException:
+                self._drop()
+                raise
+            return _state(row[0]) if row else None
 
     def _update(self, key: str, change: Change[T]) -> T:
         with self._lock:
@@ -61,6 +70,8 @@ class SqliteStore:
             )
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
+                # Safe against the death of the process; a power cut may take back the last steps, and breaks nothing.
+                connection.execute("PRAGMA synchronous=NORMAL")
                 connection.execute(_SCHEMA)
             except BaseException:
                 connection.close()
