@@ -134,7 +134,7 @@ class _Checker:
         """Complain about a variable that the input may lack, unless `has(input.NAME)` holds here."""
         whole = self.environment.input
         part = whole.fields.get(name) if whole is not None and whole.fields is not None else None
-        if part is None or part.required or part.type is not self.environment.variables[name]:
+        if part is None or part.required or name in self.environment.hidden:
             return
         if f"input.{name}" not in guards:
             self.report(

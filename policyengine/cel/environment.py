@@ -45,6 +45,7 @@ class Environment:
     - `input`: when given, the name `input` stands for the whole object of bindings, and this is its type. A
       property that it does not require may be missing; reading it without `has(input.NAME)` is an issue.
     - `functions`: what can be called.
+    - `hidden`: variables that stand before a property of the input with the same name.
     - `container`: a namespace in which names are looked for first, as CEL has it.
     """
 
@@ -54,6 +55,7 @@ class Environment:
     input: Type | None = None
     functions: Functions = field(default_factory=lambda: STANDARD)
     container: str = ""
+    hidden: frozenset[str] = frozenset()
 
     @classmethod
     def of_schema(
@@ -69,7 +71,7 @@ class Environment:
 
     def with_variables(self, variables: Mapping[str, Type]) -> Environment:
         """The same environment with more variables; they hide others of the same name."""
-        return replace(self, variables={**self.variables, **variables})
+        return replace(self, variables={**self.variables, **variables}, hidden=self.hidden.union(variables))
 
     def matcher(self, name: str) -> WordMatcher:
         """The matcher of a word list. Raises KeyError."""
