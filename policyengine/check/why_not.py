@@ -21,6 +21,7 @@ from policyengine.check.proofs.symbols import Symbol, literal
 from policyengine.check.proofs.tries import alternatives
 from policyengine.check.proofs.witnesses import Reader
 from policyengine.kinds.policy import Policy
+from policyengine.rules.table import HitPolicy
 from policyengine.source.errors import InputError, MissingExtraError
 from policyengine.source.nearest import did_you_mean
 from policyengine.source.schema import validate_input
@@ -88,7 +89,7 @@ class _Goal:
             return False
         outcome, rule = seen_outcome(decision)
         if self.name == RULE:
-            return bool(rule == self.value)
+            return bool(rule == self.value) or self.value in decision.rules  # several with hit policy `collect`
         found = outcome.get(self.name, _MISSING)
         return bool(type(found) is type(self.value) and found == self.value)
 
@@ -104,11 +105,14 @@ def _check(read: Read, name: str, value: Any) -> None:
             raise InputError(f"{read.table.policy} has no rule {value!r}; {hint}")
         return
     names: dict[str, None] = {}
-    for outcome in (*(row.rule.outcome for row in read.rows), read.table.default):
+    collect = read.table.hit is HitPolicy.COLLECT
+    for outcome in () if collect else (*(row.rule.outcome for row in read.rows), read.table.default):
         names.update(dict.fromkeys([*outcome.literals, *outcome.computed]))
     names.update(dict.fromkeys([*read.outputs, *read.table.on_error, RULE]))
     if name not in names:
         hint = did_you_mean(name, names) or f"it decides: {', '.join(names)}"
+        if collect:
+            hint = "it collects what every matching rule says; ask for one by rule=ID"
         raise InputError(f"{read.table.policy} decides no {name!r}; {hint}")
 
 

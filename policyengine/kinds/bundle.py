@@ -28,6 +28,7 @@ API_VERSION = "policyengine/v1"
 SUFFIXES = (".yaml", ".yml")
 TEST_STEM = ".test"
 """How the name of a file that holds only policy tests ends, before `.yaml`."""
+NOTHING_DECIDES = "no policy that decides anything is here, only tests, word lists and the like"
 TESTS = "Tests"
 """The kind of documents that hold policy tests: they lie beside the policies and decide nothing."""
 UNKNOWN_WORDS = "unknown-words"
@@ -92,6 +93,8 @@ def load(path: str | Path | None = None) -> Bundle:
     bundle, findings = check(path, tests=False)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if bundle is None or errors:
+        if not errors:
+            raise InputError(f"{path}: {NOTHING_DECIDES}")
         more = f" (and {len(errors) - 1} more; `policyengine lint` lists them)" if len(errors) > 1 else ""
         first = errors[0]
         raise BundleError(f"{first.place}: {first.message}{more}", errors)

@@ -91,6 +91,11 @@ def test_what_cannot_be_asked(wanted: str, says: str) -> None:
     assert says in str(found.exception)
 
 
+def test_a_field_of_what_is_collected_cannot_be_asked_for() -> None:
+    found = _run("retired-settings", "treatment=convert", "settings={}")
+    assert "ask for one by rule=ID" in str(found.exception)
+
+
 @pytest.mark.parametrize(("policy", "wanted", "settings", "change"), NEAREST[:3] + NEAREST[5:9])
 def test_without_the_solver_single_fields_are_still_found(
     monkeypatch: Any, policy: str, wanted: str, settings: tuple[str, ...], change: dict[str, Any]

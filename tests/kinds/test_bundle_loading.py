@@ -1,9 +1,12 @@
 """Loading a bundle: what a person gets wrong is found, with its place."""
 
+import shutil
+
 import pytest
 
 from policyengine.kinds.bundle import check, load
 from policyengine.source.errors import BundleError, InputError
+from policyengine.source.resources import policies_folder
 
 HEAD = """\
 apiVersion: policyengine/v1
@@ -183,3 +186,13 @@ def test_the_digest_ignores_layout_and_comments(tmp_path):
 
 def test_the_default_bundle_has_no_finding():
     assert check()[1] == []
+
+
+@pytest.mark.parametrize("name", ["tips.test.yaml", "word-lists.yaml"])
+@pytest.mark.parametrize("command", [("test", "--bundle"), ("eval", "tips", "--example", "--bundle"), ("verify",)])
+def test_a_folder_without_anything_that_decides_is_one_clear_line(run, tmp_path, name, command):
+    shutil.copy(policies_folder() / name, tmp_path)
+    found = run(*command, tmp_path)
+    assert found.status == 2
+    said = "no policy that decides anything is here, only tests, word lists and the like"
+    assert found.err == f"policyengine: {tmp_path}: {said}\n"

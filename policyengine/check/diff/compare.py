@@ -9,7 +9,7 @@ from policyengine.check.diff import ladders
 from policyengine.check.diff.model import Change, Diff, Effect, PolicyDiff
 from policyengine.check.diff.sources import Side
 from policyengine.check.diff.tables import TableDiff, comparable
-from policyengine.check.diff.words import changes
+from policyengine.check.diff.words import changes, same
 from policyengine.check.proofs.cells import UndecidedError
 from policyengine.check.proofs.reading import UnreadableError
 from policyengine.kinds.bundle import TESTS
@@ -86,12 +86,15 @@ def _document(
     uses_words = one is not None and two is not None and _words(one) != _words(two)
     if uses_words:
         found = (*found, Change("changed", _ALSO_WORDS))
+    deciding = not same(_deciding(before.data), _deciding(after.data))
+    if not found and deciding:
+        found = (Change("moved", "the order of named values changed"),)
     if not found:
         return None
     renamed = old_name if old_name != name else None
     if one is None or two is None:
         return PolicyDiff(name, kind, found, Effect.NONE, old_name=renamed)
-    if not uses_words and _deciding(before.data) == _deciding(after.data) and one.input_schema == two.input_schema:
+    if not uses_words and not deciding and one.input_schema == two.input_schema:
         return PolicyDiff(name, kind, found, Effect.SAME, old_name=renamed, why="nothing that decides has changed")
     return _policies(name, renamed, found, one, two, timeout_ms, missing)
 

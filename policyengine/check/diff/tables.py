@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from policyengine.cel.operators import equal
 from policyengine.check.diff.model import Effect, Witness
 from policyengine.check.proofs import calculation
 from policyengine.check.proofs.deciding import decided, seen_outcome, tests_over_lists
@@ -14,6 +15,7 @@ from policyengine.check.proofs.solver import Term, both, either, no, z3
 from policyengine.check.proofs.symbols import Symbol, Texts
 from policyengine.kinds.policy import Policy
 from policyengine.rules.decision import Decision
+from policyengine.rules.table import HitPolicy
 from policyengine.source.schema import validate_input
 
 
@@ -49,15 +51,36 @@ class TableDiff:
         if one is None or two is None:
             there = one or two
             return there[0] if there else False
-        same = _same(one[1], two[1], name)
+        if name == "matches" and all(policy.table.hit is HitPolicy.COLLECT for policy in (self.old, self.new)):
+            same = no(self._collected_differ())
+        else:
+            same = _same(one[1], two[1], name)
         return either(both(one[0], no(two[0])), both(two[0], no(one[0])), both(one[0], two[0], no(same)))
+
+    def _collected_differ(self) -> Term:
+        """Where lists of matches may differ: another rule is among them, or one with other fields."""
+        before, after = self.before.rows, self.after.rows
+        if [name for name in before if name in after] != [name for name in after if name in before]:
+            return True  # in another order
+        found: list[Term] = []
+        for name in dict.fromkeys((*before, *after)):
+            one, two = (made.matched.get(name, False) for made in (self.before, self.after))
+            found += [both(one, no(two)), both(two, no(one))]
+            own, other = before.get(name, {}), after.get(name, {})
+            if name in before and name in after:
+                alike = [own.keys() == other.keys()]
+                alike += [_same(own[key], other[key], f"{name}.{key}") for key in own if key in other]
+                found.append(both(one, two, no(both(*alike))))
+        return either(*found)
 
     def _confirm(self, names: list[str]) -> Any:
         def confirm(input: Mapping[str, Any], decision: Decision) -> bool:
             if validate_input(input, self.old.input_schema):
                 return False
             before, after = self.old.decide(input).outcome, decision.outcome
-            return any((name in before, before.get(name)) != (name in after, after.get(name)) for name in names)
+            return any(
+                (name in before) != (name in after) or not equal(before.get(name), after.get(name)) for name in names
+            )
 
         return confirm
 

@@ -25,6 +25,7 @@ _NAMED = {"constants": "constant", "derived": "derived value", "thresholds": "th
 _PARTS = {"when": "condition", "outcome": "outcome", "compute": "outcome", "description": "description"}
 _LONGEST = 120
 _MOST_WORDS = 8
+_MISSING = object()
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:
@@ -32,14 +33,14 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...
     found = [*_metadata(old.get("metadata", {}), new.get("metadata", {}))]
     before, after = old.get("spec", {}), new.get("spec", {})
     for key in dict.fromkeys((*before, *after)):
-        if before.get(key) == after.get(key) and (key in before) == (key in after):
+        one, two = before.get(key, _MISSING), after.get(key, _MISSING)
+        if same(one, two):
             continue
-        one, two = before.get(key), after.get(key)
-        rows = [side for side in (one, two) if side is not None]
+        rows = [side for side in (one, two) if side is not _MISSING]
         if all(_is_rows(side) for side in rows):
-            found += _rows(_ROWS.get(key, f"row of {key}"), one or [], two or [])
+            found += _rows(_ROWS.get(key, f"row of {key}"), before.get(key, []), after.get(key, []))
         elif key in _NAMED:
-            found += _named(_NAMED[key], one or {}, two or {})
+            found += _named(_NAMED[key], before.get(key, {}), after.get(key, {}))
         else:
             found += _values(key, one, two)
     return tuple(found)
@@ -47,7 +48,14 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...
 
 def _metadata(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     for key in dict.fromkeys((*old, *new)):
-        yield from _values(key, old.get(key), new.get(key))
+        yield from _values(key, old.get(key, _MISSING), new.get(key, _MISSING))
+
+
+def same(one: Any, two: Any) -> bool:
+    """Whether two values are written alike: 1 is not true, and a null is not a missing key."""
+    if one is _MISSING or two is _MISSING:
+        return one is two
+    return json.dumps(one, sort_keys=True) == json.dumps(two, sort_keys=True)
 
 
 def _is_rows(value: Any) -> bool:
@@ -90,29 +98,25 @@ def _shown_when(row: Mapping[str, Any]) -> str:
 
 def _row(what: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     for key in dict.fromkeys((*old, *new)):
-        if old.get(key) == new.get(key):
-            continue
         part = _PARTS.get(key, key)
-        yield from _values(f"{what} `{name}`: {part}", old.get(key), new.get(key))
+        yield from _values(f"{what} `{name}`: {part}", old.get(key, _MISSING), new.get(key, _MISSING))
 
 
 def _named(what: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     for name in dict.fromkeys((*old, *new)):
-        if old.get(name) == new.get(name) and (name in old) == (name in new):
-            continue
-        yield from _values(f"{what} `{name}`", old.get(name), new.get(name))
+        yield from _values(f"{what} `{name}`", old.get(name, _MISSING), new.get(name, _MISSING))
 
 
 def _values(what: str, old: Any, new: Any) -> Iterator[Change]:
-    if old == new:
+    if same(old, new):
         return
-    if old is None:
+    if old is _MISSING:
         yield Change("added", f"{what} added: {_short(new)}")
-    elif new is None:
+    elif new is _MISSING:
         yield Change("removed", f"{what} removed; it was {_short(old)}")
     elif isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys((*old, *new)):
-            yield from _values(f"{what}, {key}", old.get(key), new.get(key))
+            yield from _values(f"{what}, {key}", old.get(key, _MISSING), new.get(key, _MISSING))
     elif _alike(old) and _alike(new) and len(old) == len(new):
         for index, (one, two) in enumerate(zip(old, new, strict=True), start=1):
             yield from _values(f"{what}, row {index}", one, two)
@@ -131,8 +135,8 @@ def _is_words(value: Any) -> bool:
 
 
 def _listed(what: str, old: list[Any], new: list[Any]) -> Iterator[Change]:
-    gone = [item for item in old if item not in new]
-    come = [item for item in new if item not in old]
+    gone = [item for item in old if not any(same(item, other) for other in new)]
+    come = [item for item in new if not any(same(item, other) for other in old)]
     if come:
         yield Change("added", f"{what}: {_several(come)} added")
     if gone:

@@ -146,6 +146,8 @@ def _bundle(folder: Path) -> tuple[Bundle, list[Finding]]:
     tests = [finding for finding in findings if _TEST_FILE.search(finding.place.file)]
     errors = [f for f in findings if f.severity is Severity.ERROR and f not in tests]
     if bundle is None or errors:
+        if not errors and not findings:
+            raise InputError(f"{folder}: {bundles.NOTHING_DECIDES}")
         first = (errors or findings)[0]
         more = f" (and {len(errors) - 1} more; `policyengine lint` lists them)" if len(errors) > 1 else ""
         raise BundleError(f"{first.place}: {first.message}{more}", errors)

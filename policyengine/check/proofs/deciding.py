@@ -27,7 +27,9 @@ class Decided:
     - `matched`: rule id to where it matches (with hit policy `first`: decides);
     - `failures`: label (`rule ID`, `output NAME`) to where its evaluation fails;
     - `none`: where no rule matches and nothing fails; `error`: where anything fails;
-    - `outcome`: field to where it is there, and its value; `rule`: the deciding rule as text.
+    - `outcome`: field to where it is there, and its value; `rule`: the deciding rule as text, the first one that
+      matches with hit policy `collect`;
+    - `rows`: rule id to its own fields. With hit policy `collect` they stand in `outcome.matches`, an unknown.
     """
 
     translator: Translator
@@ -37,6 +39,7 @@ class Decided:
     none: Term = True
     error: Term = False
     outcome: dict[str, tuple[Term, Symbol]] = field(default_factory=dict)
+    rows: dict[str, dict[str, Symbol]] = field(default_factory=dict)
     rule: Symbol = field(default_factory=lambda: Symbol("unknown"))
 
     def reached(self, rule: str) -> Term:
@@ -115,11 +118,13 @@ def _outcome(read: Read, translator: Translator, made: Decided, failed: Term) ->
     table = read.table
     outputs = {name: translator.of(tree(program)) for name, program in read.outputs.items()}
     choices: list[tuple[str, Term, dict[str, Symbol]]] = []
+    collect = table.hit is HitPolicy.COLLECT
     for row in read.rows:
-        choices.append(
-            (row.rule.id, made.matched[row.rule.id], _fields(translator, row.rule.outcome, row.computed, outputs))
-        )
-    choices.append((DEFAULT, made.none, _fields(translator, table.default, read.default, outputs)))
+        name = row.rule.id
+        made.rows[name] = _fields(translator, row.rule.outcome, row.computed)
+        choices.append((name, made.matched[name], {**made.rows[name], **outputs}))
+    default = {} if collect else _fields(translator, table.default, read.default)
+    choices.append((DEFAULT, made.none, {**default, **outputs}))
     for name, where, fields in choices:
         for label, value in fields.items():
             failure = both(where, no(failed), value.error)
@@ -127,6 +132,9 @@ def _outcome(read: Read, translator: Translator, made: Decided, failed: Term) ->
                 shown = f"output {label}" if label in outputs else f"output {label} of {name}"
                 made.failures[shown] = either(made.failures.get(shown, False), failure)
     made.error = either(failed, *made.failures.values())
+    if collect:
+        together = {"matches": Symbol("unknown"), **outputs}
+        choices = [(name, where, together) for name, where, _ in choices]
     bad = {name: _decided_value(value, translator.texts) for name, value in table.on_error.items()}
     choices = [*choices, (ON_ERROR, made.error, bad)]
     names = dict.fromkeys(name for _, _, fields in choices for name in fields)
@@ -157,12 +165,9 @@ def _plain(value: Symbol) -> Symbol:
     )
 
 
-def _fields(
-    translator: Translator, outcome: Outcome, computed: Mapping[str, Program], outputs: Mapping[str, Symbol]
-) -> dict[str, Symbol]:
+def _fields(translator: Translator, outcome: Outcome, computed: Mapping[str, Program]) -> dict[str, Symbol]:
     fields = {name: _decided_value(value, translator.texts) for name, value in outcome.literals.items()}
     fields.update((name, translator.of(tree(program))) for name, program in computed.items())
-    fields.update(outputs)
     return fields
 
 

@@ -220,8 +220,11 @@ def property_types(policy: Policy, read: Read) -> dict[str, Type]:
     schema = policy.decision_schema or {}
     described = schema.get("$defs", {}).get("fields", schema).get("properties", {})
     names = dict.fromkeys(described)
-    for one in outcomes(read.table):
-        names.update(dict.fromkeys([*one.literals, *one.computed]))
+    if read.table.hit is HitPolicy.COLLECT:
+        names["matches"] = None
+    else:
+        for one in outcomes(read.table):
+            names.update(dict.fromkeys([*one.literals, *one.computed]))
     names.update(dict.fromkeys([*read.outputs, *read.table.on_error]))
     fields = {
         name: t.Field(from_json_schema(described[name]) if described.get(name) else t.DYN, required=True)

@@ -236,3 +236,51 @@ spec:
         "policies"
     ][0]
     assert row["effect"] == "not decided"
+
+
+COLLECT = """apiVersion: policyengine/v1
+kind: Table
+metadata: {name: t, version: 1.0.0}
+spec:
+  hit: collect
+  input:
+    type: object
+    additionalProperties: false
+    properties: {a: {type: integer, minimum: 0, maximum: 9}, b: {type: integer, minimum: 0, maximum: 9}}
+    required: [a]
+  derived: {b: "has(input.b) ? input.b : 3"}
+  rules:
+    - {id: one, when: a > 2, outcome: {y: 1, z: null}}
+    - {id: two, when: a > 5, outcome: {y: 2}}
+  on_error: {y: 0}
+"""
+
+COLLECTED = [
+    # what is replaced by what, the effect
+    ("    - {id: two, when: a > 5, outcome: {y: 2}}\n", "", "different"),
+    ("outcome: {y: 2}", "outcome: {y: 3}", "different"),
+    ("outcome: {y: 1, ", "outcome: {y: true, ", "different"),
+    ("outcome: {y: 1, ", "outcome: {y: 1.0, ", "same"),
+    ("y: 1, z: null", "y: 1", "different"),
+    ("a > 5", "a > 6", "different"),
+    ("a > 5", "a >= 6", "same"),
+    ("    - {id: two", "    - {id: never, when: a > 9, outcome: {y: 4}}\n    - {id: two", "same"),
+]
+
+
+def test_derived_values_in_another_order_are_no_longer_the_same(tmp_path: Path) -> None:
+    own, next_ = 'b: "has(input.b) ? input.b : 3"', "c: 'has(input.b) ? b + 1 : 0'"
+    text = COLLECT.replace("a > 5", "b + c > 5")
+    for name, derived in (("one", f"{own}, {next_}"), ("two", f"{next_}, {own}")):
+        (tmp_path / f"{name}.yaml").write_text(text.replace(own, derived))
+    found = json.loads(_run(str(tmp_path / "one.yaml"), str(tmp_path / "two.yaml"), "--format", "json").output)
+    assert "the order of named values changed" in str(found["policies"][0]["changes"])
+
+
+@pytest.mark.parametrize(("old", "new", "effect"), COLLECTED)
+def test_every_collected_rule_counts(tmp_path: Path, old: str, new: str, effect: str) -> None:
+    assert old in COLLECT
+    for name, text in (("one", COLLECT), ("two", COLLECT.replace(old, new, 1))):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    found = _run(str(tmp_path / "one.yaml"), str(tmp_path / "two.yaml"), "--format", "json").output
+    assert json.loads(found)["policies"][0]["effect"] == effect

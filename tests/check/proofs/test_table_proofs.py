@@ -159,6 +159,14 @@ CHECKS = [
 
 ASSERTS = [
     # what, the table, the property, verdict
+    ("a field of one row where all are collected", {"hit": "collect", "input": _input(a=BOOL), "on_error": {"y": 0},
+     "rules": [_rule("r", "true", y=0), _rule("s", "a", y=1)]}, _asserts("outcome.y == 0"), "refuted"),
+    ("a field that no collected outcome has", {"hit": "collect", "input": _input(a=BOOL),
+     "rules": [_rule("r", "true", y=0)]}, _asserts("outcome.y == 0"), "refuted"),
+    ("the first rule of those collected", {"hit": "collect", "input": _input(a=BOOL),
+     "rules": [_rule("r", "true", y=0), _rule("s", "a", y=1)]}, _asserts('rule == "r"'), "proven"),
+    ("what is collected is not looked into", {"hit": "collect", "input": _input(a=BOOL),
+     "rules": [_rule("r", "true", y=0)]}, _asserts("outcome.matches.size() == 1"), "not decided"),
     ("a computed field", {"input": _input(a=SMALL), "rules": [{"id": "r", "compute": {"x": "a + 1"}}]},
      _asserts("outcome.x > a"), "proven"),
     ("a computed field, wrongly", {"input": _input(a=SMALL), "rules": [{"id": "r", "compute": {"x": "a * 2"}}]},
