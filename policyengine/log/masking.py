@@ -20,6 +20,7 @@ from typing import Any
 from policyengine.kinds.bundle import Bundle, load
 from policyengine.kinds.policy import Policy
 from policyengine.source.resources import policies_folder
+from policyengine.source.secrets import looks_secret
 
 HASH_DIGITS = 32
 """Hex digits shown of a hash: 128 bits, beyond accidental collision."""
@@ -148,7 +149,10 @@ class _Planner:
             )
         treatment = self._treatment(path, kind, True, public)
         closed, keeps = self._apply(path, treatment), treatment == "keep"
-        text = self._apply(path, self._treatment(path, kind if kind != "unknown" else "string", False, public))
+        sort = kind if kind != "unknown" else "string"
+        text = self._apply(path, self._treatment(path, sort, False, public))
+        # A field that may be shown can still be given a key by mistake.
+        private = self._apply(path, self._treatment(path, sort, False, False)) if public else text
         fields = {
             name: self.plan(_resolved(part), f"{path}.{name}" if path else name)
             for name, part in schema.get("properties", {}).items()
@@ -165,7 +169,7 @@ class _Planner:
             if type(value) in _SCALARS:  # asked first: most values are, and asking for a Mapping is slow
                 if fits(value):
                     return value if keeps else closed(value, found)
-                return text(value, found)
+                return (private if public and type(value) is str and looks_secret(value) else text)(value, found)
             if isinstance(value, Mapping):
                 return self._mapping(value, fields, other or self._unknown(path), bool(named), path, found)
             if isinstance(value, list | tuple):

@@ -105,3 +105,12 @@ def test_what_is_no_json_number_is_text(run):
     found = run("eval", "floor", "--set", "window=200000", "--set", "tokens=NaN")
     assert found.status == 2
     assert "`tokens` is" in found.err
+
+
+def test_a_key_in_a_field_that_may_be_shown_is_hashed_and_a_model_name_is_not(run, tmp_path):
+    log = tmp_path / "log.jsonl"
+    for model in ("sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789", "claude-haiku-4-5-20251001"):
+        run("eval", "routing", "--example", "--set", f"explicit_model={model}", "--log", log)
+    text = log.read_text()
+    assert "abcdefghijklmnop" not in text
+    assert "claude-haiku-4-5-20251001" in text
