@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from policyengine.source.offsets import Origins, end_of, origins
@@ -13,20 +12,39 @@ from policyengine.source.text import Lines
 Path = Sequence[str | int]
 
 
-@dataclass(slots=True, eq=False)
 class Node:
-    """Where one value stands in the text. `start` and `end` are offsets; an alias points to its `target`."""
+    """Where one value stands in the text. `start` and `end` are offsets; an alias points to its `target`.
 
-    start: int
-    end: int
-    style: str | None = None  # of a scalar: '' plain, ' or " quoted, | literal, > folded; None otherwise
-    children: list[Node] | dict[str, Node] | None = None
-    keys: dict[str, Node] = field(default_factory=dict)
-    target: Node | None = None
-    flawed: bool = False  # a finding of the reader stands here already
-    size: int = 1  # nodes in this value with its aliases followed
-    height: int = 1  # levels of nesting, likewise
-    closed: bool = True
+    A document has thousands of them, so it is a plain class, and only a mapping has `keys` of its own.
+    """
+
+    __slots__ = ("children", "closed", "end", "flawed", "height", "keys", "size", "start", "style", "target")
+
+    def __init__(
+        self,
+        start: int,
+        end: int,
+        style: str | None = None,
+        children: list[Node] | dict[str, Node] | None = None,
+        closed: bool = True,
+    ) -> None:
+        self.start = start
+        self.end = end
+        self.style = style
+        """Of a scalar: `''` plain, `'` or `"` quoted, `|` literal, `>` folded; None for anything else."""
+        self.children = children
+        self.keys: dict[str, Node] = {} if type(children) is dict else _NO_KEYS
+        self.target: Node | None = None
+        self.flawed = False
+        """Whether a finding of the reader stands here already."""
+        self.size = 1
+        """Nodes in this value, with its aliases followed."""
+        self.height = 1
+        """Levels of nesting, likewise."""
+        self.closed = closed
+
+
+_NO_KEYS: dict[str, Node] = {}
 
 
 class Document:

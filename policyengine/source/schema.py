@@ -18,7 +18,7 @@ from policyengine.source.document import Document
 from policyengine.source.errors import InputError
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.resources import schemas_folder
-from policyengine.source.schema_quick import Check, UnsupportedError, compile_check
+from policyengine.source.schema_quick import Check, Compiler, UnsupportedError
 
 if TYPE_CHECKING:
     from policyengine.source.schema_errors import Complaint
@@ -115,7 +115,7 @@ def _compiled(schema: Schema) -> tuple[Check | None, Callable[[], Any]]:
         base = schema.get("$id", f"{_BASE}unnamed")
         check: Check | None = None
         with suppress(UnsupportedError, InputError):
-            check = compile_check(schema, lambda address: load_schema(_name(address)), base)
+            check = _compiler.check(schema, base)
         if len(_cached) >= _MAX_CACHED:
             _cached.clear()
         found = _cached[id(schema)] = (schema, check, cache(lambda: _validator({**schema, "$id": base})))
@@ -124,6 +124,9 @@ def _compiled(schema: Schema) -> tuple[Check | None, Callable[[], Any]]:
 
 def _name(address: str) -> str:
     return address.partition("/schemas/")[2]
+
+
+_compiler = Compiler(lambda address: load_schema(_name(address)))
 
 
 def _validator(schema: Schema) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from threading import Lock
 from typing import Any
 
 Check = Callable[[Any], bool]
@@ -20,20 +21,32 @@ class UnsupportedError(Exception):
     """The schema uses a keyword that this module leaves to jsonschema."""
 
 
-def compile_check(schema: Mapping[str, Any], load: Load, base: str) -> Check:
-    """A function that tells whether data is valid by `schema`. Raises UnsupportedError.
+class Compiler:
+    """Makes checks of schemas that refer to each other; what several of them refer to is compiled once.
 
-    `base` is the address of `schema` and `load` gives the schema at an address, for references.
+    `load` gives the schema at an address.
     """
-    return _Compiler(load).compile(schema, schema, base)
 
-
-class _Compiler:
     def __init__(self, load: Load) -> None:
         self._load = load
-        self._known: dict[tuple[str, str], list[Check]] = {}
+        self._lock = Lock()
+        self._files: dict[tuple[str, str], list[Check]] = {}
+        self._root: Mapping[str, Any] = {}
+        self._own: dict[tuple[str, str], list[Check]] = {}
+
+    def check(self, schema: Mapping[str, Any], base: str) -> Check:
+        """A function that tells whether data is valid by `schema`, whose address is `base`. Raises UnsupportedError."""
+        with self._lock:
+            self._root = schema
+            self._own = {}  # by its own address, which another schema may have too
+            try:
+                return self.compile(schema, schema, base)
+            except BaseException:
+                self._files.clear()  # some of it may refer to what was never finished
+                raise
 
     def compile(self, schema: Any, root: Mapping[str, Any], base: str) -> Check:
+        """The check of a part of the schema `root`."""
         if schema is True:
             return lambda _: True
         if schema is False:
@@ -54,15 +67,18 @@ class _Compiler:
         return _all(checks)
 
     def reference(self, ref: str, root: Mapping[str, Any], base: str) -> Check:
+        """The check of what a reference in the schema `root` points to."""
         from urllib.parse import urljoin
 
         file, _, pointer = ref.partition("#")
         address = urljoin(base, file) if file else base
         if pointer and not pointer.startswith("/"):
             raise UnsupportedError("anchor")
-        found = self._known.get((address, pointer))
+        loaded = bool(file) or root is not self._root
+        known = self._files if loaded else self._own
+        found = known.get((address, pointer))
         if found is None:
-            found = self._known[(address, pointer)] = []
+            found = known[(address, pointer)] = []
             if file:
                 root = self._load(address)
             target: Any = root
@@ -122,40 +138,40 @@ def _unique(value: Any) -> bool:
 # What compiles each keyword: (compiler, value of the keyword, schema around it, root, base) to a check.
 
 
-def _type(_c: _Compiler, wanted: Any, *_: Any) -> Check:
+def _type(_c: Compiler, wanted: Any, *_: Any) -> Check:
     if isinstance(wanted, str):
         return _TYPES[wanted]
     checks = [_TYPES[name] for name in wanted]
     return lambda value: any(check(value) for check in checks)
 
 
-def _enum(_c: _Compiler, wanted: Any, *_: Any) -> Check:
+def _enum(_c: Compiler, wanted: Any, *_: Any) -> Check:
     if all(isinstance(choice, str) for choice in wanted):
         texts = frozenset(wanted)
         return lambda value: isinstance(value, str) and value in texts
     return lambda value: any(_same(value, choice) for choice in wanted)
 
 
-def _const(_c: _Compiler, wanted: Any, *_: Any) -> Check:
+def _const(_c: Compiler, wanted: Any, *_: Any) -> Check:
     return lambda value: _same(value, wanted)
 
 
-def _ref(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
+def _ref(c: Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
     return c.reference(wanted, root, base)
 
 
-def _required(_c: _Compiler, wanted: Any, *_: Any) -> Check:
+def _required(_c: Compiler, wanted: Any, *_: Any) -> Check:
     return lambda value: not isinstance(value, dict) or all(key in value for key in wanted)
 
 
-def _dependent_required(_c: _Compiler, wanted: Any, *_: Any) -> Check:
+def _dependent_required(_c: Compiler, wanted: Any, *_: Any) -> Check:
     return lambda value: (
         not isinstance(value, dict)
         or all(other in value for key, others in wanted.items() if key in value for other in others)
     )
 
 
-def _properties(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
+def _properties(c: Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
     checks = {key: c.compile(part, root, base) for key, part in wanted.items()}
 
     def check(value: Any) -> bool:
@@ -166,7 +182,7 @@ def _properties(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -
     return check
 
 
-def _pattern_properties(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
+def _pattern_properties(c: Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
     checks = [(re.compile(pattern), c.compile(part, root, base)) for pattern, part in wanted.items()]
 
     def check(value: Any) -> bool:
@@ -177,7 +193,7 @@ def _pattern_properties(c: _Compiler, wanted: Any, _schema: Any, root: Any, base
     return check
 
 
-def _additional(c: _Compiler, wanted: Any, schema: Any, root: Any, base: str) -> Check:
+def _additional(c: Compiler, wanted: Any, schema: Any, root: Any, base: str) -> Check:
     known = frozenset(schema.get("properties", {}))
     patterns = [re.compile(pattern) for pattern in schema.get("patternProperties", {})]
     part = c.compile(wanted, root, base)
@@ -194,61 +210,61 @@ def _additional(c: _Compiler, wanted: Any, schema: Any, root: Any, base: str) ->
     return check
 
 
-def _names(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
+def _names(c: Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
     part = c.compile(wanted, root, base)
     return lambda value: not isinstance(value, dict) or all(part(key) for key in value)
 
 
-def _items(c: _Compiler, wanted: Any, schema: Any, root: Any, base: str) -> Check:
+def _items(c: Compiler, wanted: Any, schema: Any, root: Any, base: str) -> Check:
     part = c.compile(wanted, root, base)
     first = len(schema.get("prefixItems", ()))
     return lambda value: not isinstance(value, list) or all(part(item) for item in value[first:])
 
 
-def _prefix_items(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
+def _prefix_items(c: Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
     parts = [c.compile(part, root, base) for part in wanted]
     return lambda value: (
         not isinstance(value, list) or all(part(item) for part, item in zip(parts, value, strict=False))
     )
 
 
-def _all_of(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
+def _all_of(c: Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
     return _all([c.compile(part, root, base) for part in wanted])
 
 
-def _any_of(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
+def _any_of(c: Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
     parts = [c.compile(part, root, base) for part in wanted]
     return lambda value: any(part(value) for part in parts)
 
 
-def _one_of(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
+def _one_of(c: Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
     parts = [c.compile(part, root, base) for part in wanted]
     return lambda value: sum(part(value) for part in parts) == 1
 
 
-def _not(c: _Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
+def _not(c: Compiler, wanted: Any, _schema: Any, root: Any, base: str) -> Check:
     part = c.compile(wanted, root, base)
     return lambda value: not part(value)
 
 
-def _if(c: _Compiler, wanted: Any, schema: Any, root: Any, base: str) -> Check:
+def _if(c: Compiler, wanted: Any, schema: Any, root: Any, base: str) -> Check:
     condition = c.compile(wanted, root, base)
     then = c.compile(schema.get("then", True), root, base)
     otherwise = c.compile(schema.get("else", True), root, base)
     return lambda value: then(value) if condition(value) else otherwise(value)
 
 
-def _pattern(_c: _Compiler, wanted: Any, *_: Any) -> Check:
+def _pattern(_c: Compiler, wanted: Any, *_: Any) -> Check:
     search = re.compile(wanted).search
     return lambda value: not isinstance(value, str) or search(value) is not None
 
 
-def _unique_items(_c: _Compiler, wanted: Any, *_: Any) -> Check | None:
+def _unique_items(_c: Compiler, wanted: Any, *_: Any) -> Check | None:
     return _unique if wanted else None
 
 
 def _bound(kind: Check, holds: Callable[[Any, Any], bool]) -> Callable[..., Check]:
-    def make(_c: _Compiler, wanted: Any, *_: Any) -> Check:
+    def make(_c: Compiler, wanted: Any, *_: Any) -> Check:
         return lambda value: not kind(value) or holds(value, wanted)
 
     return make

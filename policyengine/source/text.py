@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from bisect import bisect_right
+from functools import cached_property
 from pathlib import Path
 
 from policyengine.source.place import Place
@@ -37,8 +38,13 @@ class Lines:
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file
+        self._text = text
         self._length = len(text)
-        self._starts = [0, *(found.end() for found in _BREAK.finditer(text))]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        # Of most files nobody asks for a place.
+        return [0, *(found.end() for found in _BREAK.finditer(self._text))]
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of the character at `offset`."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import yaml
@@ -45,8 +46,15 @@ _SCALAR_TAGS: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 _TAG_DIRECTIVE = re.compile(r"(?:^|[\r\n])%TAG")
-# What YAML allows to stand in a file as it is, less the three line breaks of YAML 1.1 and a byte order mark.
-_BAD_CHARACTER = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+
+
+@cache
+def _bad_character() -> re.Pattern[str]:
+    """What YAML does not allow to stand in a file as it is, the line breaks of YAML 1.1 and a byte order mark included.
+
+    Python takes some milliseconds to compile it, and nearly all files are printable.
+    """
+    return re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_documents(path: str | os.PathLike[str]) -> tuple[list[Document], list[Finding]]:
@@ -72,6 +80,10 @@ def parse_documents(text: str, file: str) -> tuple[list[Document], list[Finding]
     except _StopReading:
         pass
     return reader.documents, reader.findings
+
+
+def _nothing(_event: Any, _start: int, _end: int) -> None:
+    """The start of the stream holds nothing."""
 
 
 class _StopReading(Exception):
@@ -106,7 +118,8 @@ class _Reader:
     def check_text(self) -> None:
         if len(self._text) > MAX_BYTES:
             self._stop(0, None, f"the text is longer than {MAX_BYTES:,} characters", "split it")
-        if bad := _BAD_CHARACTER.search(self._text):
+        printable = self._text.replace("\n", "").isprintable()
+        if not printable and (bad := _bad_character().search(self._text)):
             at, code = bad.start(), ord(bad.group())
             if code in (0x85, 0x2028, 0x2029):
                 message = f"U+{code:04X} is a line break in YAML 1.1 and a plain character in YAML 1.2"
@@ -117,34 +130,27 @@ class _Reader:
                 self._stop(at, at + 1, "there is a byte order mark inside the text", "remove it")
             message = f"the control character U+{code:04X} cannot stand in YAML"
             self._stop(at, at + 1, message, "remove it, or write its escape in double quotes")
-        if len(directives := list(_TAG_DIRECTIVE.finditer(self._text))) > MAX_TAG_DIRECTIVES:
+        directives = list(_TAG_DIRECTIVE.finditer(self._text)) if "%TAG" in self._text else []
+        if len(directives) > MAX_TAG_DIRECTIVES:
             self._stop(directives[MAX_TAG_DIRECTIVES].end() - 4, None, "too many %TAG directives", "remove them")
 
     def read(self) -> None:
-        for event in self._events():
-            start, end = event.start_mark.index, event.end_mark.index
-            if isinstance(event, yaml.ScalarEvent):
-                self._scalar(event, start, end)
-            elif isinstance(event, yaml.AliasEvent):
-                self._alias(event.anchor or "", start, end)
-            elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-                self._open(event, start, end)
-            elif isinstance(event, yaml.CollectionEndEvent):
-                self._close(start, end)
-            elif isinstance(event, yaml.DocumentStartEvent):
-                self._start_document(event, start)
-            elif isinstance(event, yaml.DocumentEndEvent):
-                self._end_document()
-        if self._document_index == 0:
-            self._report(0, None, "the file is empty", "write a policy, or delete the file")
-
-    def _events(self) -> Iterator[Any]:
         loader = _Loader(self._text)
+        next_event = loader.get_event
+        act: dict[type, Callable[[Any, int, int], None]] = {
+            yaml.ScalarEvent: self._scalar,
+            yaml.AliasEvent: self._alias,
+            yaml.MappingStartEvent: self._open,
+            yaml.SequenceStartEvent: self._open,
+            yaml.MappingEndEvent: self._close,
+            yaml.SequenceEndEvent: self._close,
+            yaml.DocumentStartEvent: self._start_document,
+            yaml.DocumentEndEvent: self._end_document,
+            yaml.StreamStartEvent: _nothing,
+        }
         try:
-            while (event := loader.get_event()) is not None:
-                yield event
-                if isinstance(event, yaml.StreamEndEvent):
-                    return
+            while type(event := next_event()) is not yaml.StreamEndEvent:
+                act[type(event)](event, event.start_mark.index, event.end_mark.index)
         except (yaml.YAMLError, ValueError) as error:
             problem = describe(error, self._text, self._last_scalar)
             self._stop(
@@ -155,13 +161,15 @@ class _Reader:
             )
         finally:
             loader.dispose()
+        if self._document_index == 0:
+            self._report(0, None, "the file is empty", "write a policy, or delete the file")
 
     def _line(self, offset: int | None) -> int:
         return self._lines.position(offset or 0)[0]
 
     # Documents
 
-    def _start_document(self, event: Any, start: int) -> None:
+    def _start_document(self, event: Any, start: int, _end: int) -> None:
         self._anchors = {}
         self._root = None
         self._nodes = 0
@@ -170,7 +178,7 @@ class _Reader:
             hint = "remove the %YAML directive, and check `yes`, `no`, `on`, `off` and numbers with `_` or `:`"
             self._report(start, None, "the file asks for YAML 1.1; it is read as YAML 1.2", hint)
 
-    def _end_document(self) -> None:
+    def _end_document(self, _event: Any, _start: int, _end: int) -> None:
         assert self._root is not None
         node, data = self._root
         if data is None and node.style == "" and node.start == node.end:
@@ -187,19 +195,21 @@ class _Reader:
 
     def _scalar(self, event: Any, start: int, end: int) -> None:
         style = event.style or ""
-        start = self._skip_properties(event, start, end)
-        node = Node(start, end, style)
-        self._last_scalar = node
         value: Any = event.value
-        if style == "" and event.tag is None:
+        tag = event.tag
+        anchor = event.anchor
+        if tag is not None or anchor is not None:
+            start = self._after_properties(start, end)
+        self._last_scalar = node = Node(start, end, style)
+        if tag is not None:
+            value = self._tagged_scalar(event, node)
+        elif style == "":
             try:
                 value = resolve(value)
             except UnclearScalarError as error:
                 self._report(start, end, str(error), error.hint, node)
-        elif event.tag is not None:
-            value = self._tagged_scalar(event, node)
-        if event.anchor is not None:
-            self._anchors[event.anchor] = (node, value)
+        if anchor is not None:
+            self._anchors[anchor] = (node, value)
         self._attach(node, value)
 
     def _tagged_scalar(self, event: Any, node: Node) -> Any:
@@ -230,7 +240,8 @@ class _Reader:
         start, end = written.span() if written else (start, node.end)
         self._report(start, end, f"the tag `{shown}` is not allowed", "remove it; policies are plain data", node)
 
-    def _alias(self, anchor: str, start: int, end: int) -> None:
+    def _alias(self, event: Any, start: int, end: int) -> None:
+        anchor: str = event.anchor or ""
         node = Node(start, end)
         value = None
         if anchor not in self._anchors:
@@ -252,7 +263,8 @@ class _Reader:
         self._attach(node, value)
 
     def _open(self, event: Any, start: int, end: int) -> None:
-        start = self._skip_properties(event, start, end)
+        if event.anchor is not None or event.tag is not None:
+            start = self._after_properties(start, end)
         mapping = isinstance(event, yaml.MappingStartEvent)
         node = Node(start, end, children={} if mapping else [], closed=False)
         data: Any = {} if mapping else []
@@ -264,7 +276,7 @@ class _Reader:
         if len(self._stack) > MAX_DEPTH:
             self._too_deep(node)
 
-    def _close(self, start: int, end: int) -> None:
+    def _close(self, _event: Any, start: int, end: int) -> None:
         frame = self._stack.pop()
         node = frame.node
         node.closed = True
@@ -281,16 +293,18 @@ class _Reader:
         frame = self._stack[-1]
         parent = frame.node
         parent.size += node.size
-        parent.height = max(parent.height, node.height + 1)
-        parent.end = max(parent.end, node.end)
+        if parent.height <= node.height:
+            parent.height = node.height + 1
+        if parent.end < node.end:
+            parent.end = node.end
         if parent.size > MAX_NODES or self._nodes > MAX_NODES:
             hint = "split it into several files" if self._nodes > MAX_NODES else "write fewer aliases of aliases"
             message = f"the document has more than {MAX_NODES:,} values, with aliases followed"
             self._stop(node.start, node.end, message, hint)
         if len(self._stack) + node.height > MAX_DEPTH:
             self._too_deep(node)
-        if isinstance(parent.children, list):
-            parent.children.append(node)
+        if type(children := parent.children) is list:
+            children.append(node)
             frame.data.append(value)
         elif frame.wants_key:
             frame.wants_key = False
@@ -298,11 +312,12 @@ class _Reader:
             frame.key = self._key(node, value, frame)
         else:
             frame.wants_key = True
-            if frame.key is not None and frame.key_node is not None:
-                assert parent.children is not None
-                parent.children[frame.key] = node
-                parent.keys[frame.key] = frame.key_node
-                frame.data[frame.key] = value
+            if (key := frame.key) is not None:
+                assert type(children) is dict
+                assert frame.key_node is not None
+                children[key] = node
+                parent.keys[key] = frame.key_node
+                frame.data[key] = value
 
     def _key(self, node: Node, value: Any, frame: _Frame) -> str | None:
         """The mapping key `value`, or None, with a finding, where it cannot be one."""
@@ -330,10 +345,8 @@ class _Reader:
             return None
         return value
 
-    def _skip_properties(self, event: Any, start: int, end: int) -> int:
+    def _after_properties(self, start: int, end: int) -> int:
         """The offset of the value itself where an anchor or a tag stands before it."""
-        if event.anchor is None and event.tag is None:
-            return start
         found = _PROPERTIES.match(self._text, start)
         return min(found.end(), max(start, end)) if found else start
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from policyengine.source.resources import policies_folder, schemas_folder
 from policyengine.source.schema import load_schema
-from policyengine.source.schema_quick import UnsupportedError, compile_check
+from policyengine.source.schema_quick import Compiler, UnsupportedError
 from policyengine.source.yaml import read_documents
 
 NO_FILES = "file:///schemas/unnamed"
@@ -65,7 +65,7 @@ def _no_load(address: str) -> dict[str, Any]:
 @given(SCHEMAS, st.sampled_from([{"type": "string"}, {"minimum": 1}, True]), st.lists(VALUES, min_size=1, max_size=5))
 def test_generated_schemas(schema: dict[str, Any], shared: Any, values: list[Any]) -> None:
     schema = {**schema, "$defs": {"x": shared}}
-    check = compile_check(schema, _no_load, NO_FILES)
+    check = Compiler(_no_load).check(schema, NO_FILES)
     validator = Draft202012Validator(schema)
     for value in values:
         assert check(value) == validator.is_valid(value), value
@@ -73,13 +73,40 @@ def test_generated_schemas(schema: dict[str, Any], shared: Any, values: list[Any
 
 def test_a_schema_that_refers_to_itself() -> None:
     schema = {"type": ["object", "integer"], "additionalProperties": {"$ref": "#"}}
-    check = compile_check(schema, _no_load, NO_FILES)
+    check = Compiler(_no_load).check(schema, NO_FILES)
     assert [check({"a": {"b": last}}) for last in (1, {}, "x")] == [True, True, False]
 
 
 def test_another_keyword_is_left_to_jsonschema() -> None:
     with pytest.raises(UnsupportedError):
-        compile_check({"items": {"unevaluatedProperties": False}}, _no_load, NO_FILES)
+        Compiler(_no_load).check({"items": {"unevaluatedProperties": False}}, NO_FILES)
+
+
+FILES = {
+    "file:///schemas/size": {"$defs": {"size": {"type": "integer"}, "odd": {"unevaluatedItems": False}}},
+    "file:///schemas/tree": {"additionalProperties": {"$ref": "#"}, "properties": {"size": {"$ref": "size#/$defs/size"}}},
+    "file:///schemas/odd": {"properties": {"a": {"$ref": "tree#"}, "b": {"$ref": "size#/$defs/odd"}}},
+}
+
+
+def test_files_are_compiled_once_and_a_failed_one_is_forgotten() -> None:
+    loaded: list[str] = []
+
+    def load(address: str) -> Any:
+        loaded.append(address)
+        return FILES[address]
+
+    compiler = Compiler(load)
+    with pytest.raises(UnsupportedError):
+        compiler.check(FILES["file:///schemas/odd"], "file:///schemas/odd")
+    loaded.clear()
+    for name in ("one", "other"):
+        own = {"type": "object" if name == "one" else "array"}
+        schema = {"$defs": {"x": own}, "allOf": [{"$ref": "#/$defs/x"}], "$ref": "tree#"}
+        check = compiler.check(schema, "file:///schemas/unnamed")
+        given: list[Any] = [{"size": 1}, {"a": {"size": "x"}}, []]
+        assert [check(value) for value in given] == [name == "one", False, name == "other"]
+    assert loaded == ["file:///schemas/tree", "file:///schemas/size"]
 
 
 NAMES = sorted(path.name.removesuffix(".schema.json") for path in schemas_folder().glob("*.schema.json"))
