@@ -32,7 +32,7 @@ from policyengine.cel.syntax import (
     walk,
 )
 from policyengine.cel.types import Type
-from policyengine.cel.unify import Unifier
+from policyengine.cel.unify import Unifier, clash
 from policyengine.source.finding import Severity
 
 Scope = dict[str, Type]
@@ -191,7 +191,7 @@ class _Checker:
         result: Type | None = None
         fitting: list[int] = []
         for at, (params, out) in enumerate(signatures):
-            if len(params) != len(args):
+            if len(params) != len(args) or clash(args, params):
                 continue
             *formal, produced = self.unifier.instance([*params, out])
             if self.unifier.assignable_all(args, formal):

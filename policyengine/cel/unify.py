@@ -10,6 +10,14 @@ from policyengine.cel.types import DYN, NULL, STRING, Type, var
 _SCALARS = frozenset(("bool", "int", "uint", "double", "string", "bytes"))
 
 
+def clash(actual: Sequence[Type], formal: Sequence[Type]) -> bool:
+    """Whether some argument is of another scalar type than its parameter: most overloads fall by that alone."""
+    for one, two in zip(actual, formal, strict=True):
+        if one.kind != two.kind and one.kind in _SCALARS and two.kind in _SCALARS:
+            return True
+    return False
+
+
 class Unifier:
     """Substitutions of type parameters, growing as arguments are matched with parameters."""
 
@@ -50,9 +58,6 @@ class Unifier:
 
     def assignable_all(self, actual: Sequence[Type], formal: Sequence[Type]) -> bool:
         """Whether arguments fit parameters; what was learnt is kept only when they do."""
-        for one, two in zip(actual, formal, strict=True):
-            if one.kind != two.kind and one.kind in _SCALARS and two.kind in _SCALARS:
-                return False  # most overloads fall here, before anything has to be remembered
         before = dict(self.known)
         if all(self.assignable(one, two) for one, two in zip(actual, formal, strict=True)):
             return True

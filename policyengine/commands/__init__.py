@@ -6,6 +6,7 @@ Each module under `commands/` listed in `COMMANDS` exports `command`, a click co
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -141,6 +142,9 @@ def main() -> None:
             raise
         _say(f"internal error: {_where(error)}; this is a fault of policyengine (--traceback shows all of it)")
         sys.exit(2)
+    finally:
+        # The process ends here. Without this the interpreter would search all that was read for reference cycles first.
+        gc.freeze()
 
 
 def _where(error: BaseException) -> str:

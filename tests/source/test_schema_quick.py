@@ -82,9 +82,10 @@ def test_another_keyword_is_left_to_jsonschema() -> None:
         Compiler(_no_load).check({"items": {"unevaluatedProperties": False}}, NO_FILES)
 
 
+SIZE = "size#/$defs/size"
 FILES = {
     "file:///schemas/size": {"$defs": {"size": {"type": "integer"}, "odd": {"unevaluatedItems": False}}},
-    "file:///schemas/tree": {"additionalProperties": {"$ref": "#"}, "properties": {"size": {"$ref": "size#/$defs/size"}}},
+    "file:///schemas/tree": {"additionalProperties": {"$ref": "#"}, "properties": {"size": {"$ref": SIZE}}},
     "file:///schemas/odd": {"properties": {"a": {"$ref": "tree#"}, "b": {"$ref": "size#/$defs/odd"}}},
 }
 

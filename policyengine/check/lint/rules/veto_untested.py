@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from policyengine.check.lint.context import Context, walk
 from policyengine.check.lint.rule import Hit, Rule
@@ -18,7 +19,7 @@ def check(context: Context) -> Iterator[Hit]:
         return  # what expects the veto may be there
     for document in context.of_kind("Routing"):
         name = document.data["metadata"]["name"]
-        about = [test for test in context.tests if any(value == name for _, value in walk(test.data))]
+        about = [test for test in context.tests if name in _tested(test.data)]
         named = {
             value
             for test in about
@@ -30,6 +31,15 @@ def check(context: Context) -> Iterator[Hit]:
                 place = document.place(("spec", "vetoes", index, "id"))
                 hint = f"add a case with `rule: {veto['id']}` to a Tests document beside the policy"
                 yield Hit(place, f"no test expects the veto `{veto['id']}`", hint)
+
+
+def _tested(test: Any) -> set[Any]:
+    """The policies that a Tests document, which need not fit its schema, is about."""
+    spec = test.get("spec")
+    cases = spec.get("cases") if isinstance(spec, dict) else None
+    parts = [spec, *(cases if isinstance(cases, list) else ())]
+    named = (part.get("policy") for part in parts if isinstance(part, dict))
+    return {name for name in named if isinstance(name, str)}
 
 
 RULE = Rule(
