@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from policyengine.cel import types as t
@@ -32,7 +33,7 @@ from policyengine.cel.syntax import (
     walk,
 )
 from policyengine.cel.types import Type
-from policyengine.cel.unify import Unifier, clash
+from policyengine.cel.unify import SCALARS, Unifier, clash
 from policyengine.source.finding import Severity
 
 Scope = dict[str, Type]
@@ -46,6 +47,30 @@ def check(root: Node, environment: Environment) -> list[Issue]:
         if node.type.params or node.type.kind == "var":
             node.type = checker.unifier.resolved(node.type, t.DYN)
     return sorted(checker.issues, key=lambda issue: issue.offset)
+
+
+def match(unifier: Unifier, args: Sequence[Type], signatures: Iterable[Signature]) -> tuple[Type | None, list[int]]:
+    """The result type over all signatures that fit (`dyn` when they differ), and which they were."""
+    result: Type | None = None
+    fitting: list[int] = []
+    for at, (params, out) in enumerate(signatures):
+        if len(params) != len(args) or clash(args, params):
+            continue
+        *formal, produced = unifier.instance([*params, out])
+        if unifier.assignable_all(args, formal):
+            fitting.append(at)
+            produced = unifier.resolved(produced)
+            if result is None or result == produced:
+                result = produced
+            elif result.kind != "dyn":
+                result = t.DYN
+    return result, fitting
+
+
+@cache
+def _of_scalars(op: str, kinds: tuple[Type, ...]) -> Type | None:
+    """What an operator makes of scalars. They have no parameters to learn about, so that once is enough."""
+    return match(Unifier(), kinds, SIGNATURES[op])[0]
 
 
 class _Checker:
@@ -187,25 +212,14 @@ class _Checker:
     # operators
 
     def match(self, args: Sequence[Type], signatures: Iterable[Signature]) -> tuple[Type | None, list[int]]:
-        """The result type over all signatures that fit (`dyn` when they differ), and which they were."""
-        result: Type | None = None
-        fitting: list[int] = []
-        for at, (params, out) in enumerate(signatures):
-            if len(params) != len(args) or clash(args, params):
-                continue
-            *formal, produced = self.unifier.instance([*params, out])
-            if self.unifier.assignable_all(args, formal):
-                fitting.append(at)
-                produced = self.unifier.resolved(produced)
-                if result is None or result == produced:
-                    result = produced
-                elif result.kind != "dyn":
-                    result = t.DYN
-        return result, fitting
+        return match(self.unifier, args, signatures)
 
     def apply(self, op: str, operands: Sequence[Node], node: Node, offset: int, scope: Scope, guards: Guards) -> Type:
         kinds = [self.visit(operand, scope, guards) for operand in operands]
-        result, _ = self.match(kinds, SIGNATURES[op])
+        if all(kind.kind in SCALARS for kind in kinds):
+            result = _of_scalars(op, tuple(kinds))
+        else:
+            result, _ = self.match(kinds, SIGNATURES[op])
         if result is None:
             shown = " and ".join(self.show(kind) for kind in kinds)
             name = op.strip("_")

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from policyengine.cel.types import DYN, NULL, STRING, Type, var
 
-_SCALARS = frozenset(("bool", "int", "uint", "double", "string", "bytes"))
+SCALARS = frozenset(("bool", "int", "uint", "double", "string", "bytes"))
 
 
 def clash(actual: Sequence[Type], formal: Sequence[Type]) -> bool:
     """Whether some argument is of another scalar type than its parameter: most overloads fall by that alone."""
     for one, two in zip(actual, formal, strict=True):
-        if one.kind != two.kind and one.kind in _SCALARS and two.kind in _SCALARS:
+        if one.kind != two.kind and one.kind in SCALARS and two.kind in SCALARS:
             return True
     return False
 

@@ -264,29 +264,41 @@ class Formulas:
         return found if isinstance(found, Mapping) else {}
 
 
+def _conjuncts(part: Formula) -> list[Formula]:
+    """Formulas that all hold where this one does, and only there."""
+    if isinstance(part, Join) and part.all:
+        return [piece for inner in part.parts for piece in _conjuncts(inner)]
+    if isinstance(part, Not) and isinstance(part.part, Join) and not part.part.all:
+        return [piece for inner in part.part.parts for piece in _conjuncts(Not(inner))]
+    if isinstance(part, Not) and isinstance(part.part, Not):
+        return _conjuncts(part.part.part)
+    return [part]
+
+
 class _Search:
     def __init__(self, parts: list[Formula], steps_left: int) -> None:
-        self.parts = parts
+        self.parts = [piece for part in parts for piece in _conjuncts(part)]
         self.steps_left = steps_left
         self.chosen: dict[Term, Any] = {}
 
     def run(self) -> dict[Term, Any] | None:
-        return dict(self.chosen) if self._solve() else None
+        return dict(self.chosen) if self._solve(self.parts) else None
 
-    def _solve(self) -> bool:
-        open_part: Formula | None = None
-        for part in self.parts:
+    def _solve(self, parts: list[Formula]) -> bool:
+        """Whether cells can be chosen so that all parts hold; what holds already is not looked at again."""
+        still_open: list[Formula] = []
+        for part in parts:
             value = self._value(part)
             if value is False:
                 return False
-            if value is None and open_part is None:
-                open_part = part
-        if open_part is None:
+            if value is None:
+                still_open.append(part)
+        if not still_open:
             return True
-        term = self._unchosen(open_part)
+        term = self._unchosen(still_open[0])
         for cell in term.cut():
             self.chosen[term] = cell
-            if self._solve():
+            if self._solve(still_open):
                 return True
         self.chosen.pop(term, None)
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from policyengine.cel import mentions
 from policyengine.source.document import Document
@@ -28,33 +29,28 @@ def entries(document: Document) -> Iterator[Entry]:
 
 def implied_by(listed: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
     """Entries that only match where another entry of the list does, each with the shortest such other."""
-    short_first = sorted(dict.fromkeys(entry.text for entry in listed), key=len)
+    order = {text: at for at, text in reversed(list(enumerate(entry.text for entry in listed)))}
+    lengths = frozenset(map(len, order))
     seen: set[str] = set()
     for entry in listed:
         if entry.text in seen:
             yield entry, entry.text
             continue
         seen.add(entry.text)
-        for other in short_first:
-            if len(other) >= len(entry.text):
-                break
-            # An entry alone is a text whose ends are ends of words: what is found in it is found wherever it is.
-            if other in entry.text and _bounded(other, entry.text) and mentions(entry.text, (other,)):
+        # An entry alone is a text whose ends are ends of words: what is found in it is found wherever it is.
+        for other in sorted(order.keys() & _parts(entry.text, lengths), key=lambda text: (len(text), order[text])):
+            if mentions(entry.text, (other,)):
                 yield entry, other
                 break
 
 
-def _bounded(inner: str, outer: str) -> bool:
-    """Whether `inner` stands somewhere in `outer` without a plain letter going on beside it: a quick first look."""
-    at = outer.find(inner)
-    while at >= 0:
-        end = at + len(inner)
-        left = at > 0 and _plain(outer[at - 1]) and _plain(inner[0])
-        right = end < len(outer) and _plain(outer[end]) and _plain(inner[-1])
-        if not left and not right:
-            return True
-        at = outer.find(inner, at + 1)
-    return False
+def _parts(text: str, lengths: frozenset[int]) -> set[str]:
+    """What of some lengths stands in a text without a plain letter going on beside it, less the text itself."""
+    edges = [not (_plain(one) and _plain(two)) for one, two in pairwise(text)]
+    edge = [True, *edges, True]
+    starts = [at for at in range(len(text)) if edge[at]]
+    ends = ((start, start + length) for start in starts for length in lengths)
+    return {text[start:end] for start, end in ends if end <= len(text) and edge[end]} - {text}
 
 
 def _plain(char: str) -> bool:
