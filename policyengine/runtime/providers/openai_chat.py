@@ -30,12 +30,14 @@ class ChatOptions(Options):
     """Options of a server that speaks this dialect.
 
     `cap_field` overrides the catalogue: some compatible servers know only `max_tokens`. `done_marker` false is for
-    servers that end their streams without `[DONE]`; `finish_reason` alone then counts as the end. `key_variable` is
-    the environment variable of the key where it is not the SDK's own.
+    servers that end their streams without `[DONE]`; `finish_reason` alone then counts as the end. `plain_text` is for
+    servers that take nothing but a string as the content of a message: no null beside tool calls, no list of texts.
+    `key_variable` is the environment variable of the key where it is not the SDK's own.
     """
 
     cap_field: Literal["max_tokens", "max_completion_tokens"] | None = None
     done_marker: bool = True
+    plain_text: bool = False
     key_variable: str | None = None
 
 
@@ -71,7 +73,7 @@ class OpenAIChat(SdkProvider):
 
     def body(self, request: Request) -> dict[str, Any]:
         """The request as this API takes it."""
-        return chat_body(request, self.options, self.cap_field(request))
+        return chat_body(request, self.options, self.cap_field(request), plain_text=self.chat.plain_text)
 
     async def open(self, client: Any, body: dict[str, Any]) -> AsyncIterator[Any]:
         """Send it."""

@@ -17,9 +17,12 @@ MARK = {"type": "ephemeral"}
 Json = dict[str, Any]
 
 
-def chat_body(request: Request, options: Options, cap_field: str) -> Json:
-    """The whole body. `cap_field` is the name of the output cap at this server."""
+def chat_body(request: Request, options: Options, cap_field: str, *, plain_text: bool = False) -> Json:
+    """The whole body. `cap_field` is the name of the output cap at this server; `plain_text` says that it takes only
+    strings as contents."""
     messages = list(_messages(request, options))
+    if plain_text:
+        messages = [{**message, "content": _plain(message["content"])} for message in messages]
     tools, none = tools_on_wire(request)
     body: Json = {
         "model": request.model,
@@ -85,6 +88,15 @@ def _content(blocks: Sequence[object]) -> str | list[Json]:
     if len(blocks) == 1 and isinstance(blocks[0], Text):
         return blocks[0].text
     return [part for block in blocks if (part := _part(block)) is not None]
+
+
+def _plain(content: str | list[Json] | None) -> str | list[Json]:
+    """A string where that loses nothing; what holds an image stays a list."""
+    if content is None:
+        return ""
+    if isinstance(content, list) and all(part["type"] == "text" for part in content):
+        return "\n".join(part["text"] for part in content)
+    return content
 
 
 def _part(block: object) -> Json | None:

@@ -420,3 +420,29 @@ def test_openai_takes_the_api_that_a_model_has() -> None:
     skip_without_sdk("openai")
     assert asyncio.run(run("gpt-6-sol", "openai")) == "/v1/chat/completions"
     assert asyncio.run(run("gpt-5.3-codex", "openai-responses")) == "/v1/responses"
+
+
+# What llama-cpp-python's server refuses (null) or its chat template cannot take (a list), and what it is sent instead.
+PLAIN = [
+    (said(called()), None, ""),
+    (said(Text("Let me see."), called()), "Let me see.", "Let me see."),
+    (
+        Message("user", (Text("one"), Text("two"))),
+        [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}],
+        "one\ntwo",
+    ),
+]
+
+
+@pytest.mark.parametrize(("message", "usual", "plain"), PLAIN, ids=["only calls", "text and calls", "two texts"])
+def test_a_server_that_takes_only_strings_gets_strings(message: Message, usual: Any, plain: str) -> None:
+    history = (user("look"), message, *([results()] if message.role == "assistant" else []))
+    for option, expected in ((False, usual), (True, plain)):
+        sent = body("openai", request("openai", *history, tools=(TOOL,)), plain_text=option)
+        assert sent["messages"][1]["content"] == expected
+
+
+def test_an_image_is_sent_to_a_server_of_strings_too() -> None:
+    history = (user("look"), said(called()), results("c1", Image("image/png", "AAAA")))
+    sent = body("openai", request("openai", *history, tools=(TOOL,)), plain_text=True)
+    assert [part["type"] for part in sent["messages"][-1]["content"]] == ["image_url"]
