@@ -135,12 +135,15 @@ def pieces(shard: Shard) -> Iterator[list[bytes]]:
                 file.seek(at - 1)
                 at += len(file.readline()) - 1
             while at < shard.end:
-                # This stops with the first line that ends beyond the size that is asked for.
+                # This stops with the first line that ends beyond the size that is asked for. Where a line ends just
+                # there it reads one more, which may begin in the next shard.
                 lines = file.readlines(min(_PIECE, shard.end - at))
                 if not lines:
                     return
-                yield lines
                 at = file.tell()
+                if at - len(lines[-1]) >= shard.end:
+                    lines.pop()
+                yield lines
     except OSError as error:
         raise InputError(f"{shard.path}: cannot be read: {error.strerror}") from None
 

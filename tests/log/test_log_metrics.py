@@ -3,13 +3,16 @@
 import json
 import re
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from random_log import independent, random_records, write
 
+from policyengine.log import scan
 from policyengine.log.metrics.definitions import METRICS
 from policyengine.log.metrics.statistics import wilson
+from policyengine.log.scan import shards
 from policyengine.log.sinks.sqlite import SqliteSink
 from policyengine.source.schema import load_schema
 
@@ -58,6 +61,14 @@ def test_metrics_are_the_same_however_the_log_is_stored(run, log, tmp_path):
     assert len(lines) < 4000
     assert stats(run, parts) == expected
     assert stats(run, log, "--until", "2100-01-01")["kinds"].keys() == expected["kinds"].keys()
+
+
+def test_metrics_are_the_same_however_the_work_is_divided(run, log, monkeypatch):
+    """Lines cross the ends of parts, and both records of a round lie in different ones."""
+    expected = stats(run, log)
+    for size in (500, 10_000, 1_000_000):
+        monkeypatch.setattr(scan, "shards", partial(shards, size=size))
+        assert stats(run, log) == expected
 
 
 def test_metrics_of_parquet_and_of_sqlite(run, log, tmp_path):
