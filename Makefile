@@ -4,11 +4,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test lint soak bench wheel-check clean
+.PHONY: help demo test test-llm lint soak bench wheel-check clean
 
 help:
 	@echo "make demo    install into $(VENV) and replay the sample session"
 	@echo "make test    ruff, mypy and the tests"
+	@echo "make test-llm  a turn, a compaction and a fallback with a real model (the first time it compiles llama.cpp)"
 	@echo "make soak    long fuzzing, races and faults"
 	@echo "make bench   one table of ratios, from one run"
 	@echo "make wheel-check  build the wheel, install it elsewhere, replay with it"
@@ -30,6 +31,11 @@ lint: $(STAMP)
 
 test: lint
 	$(BIN)/pytest -n auto
+
+# Not part of `test`: a compiler is needed, and minutes the first time. With LLM_REQUIRED nothing is skipped.
+test-llm: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,llm-test]'
+	LLM_REQUIRED=1 $(BIN)/pytest -m llm tests/llm
 
 soak: $(STAMP)
 	$(BIN)/pytest -m soak -o addopts="-q --strict-markers"
