@@ -41,6 +41,7 @@ from policyengine.runtime.events import (
 from policyengine.runtime.history import problems
 from policyengine.runtime.journal import ListSink
 from policyengine.runtime.messages import Message, Text
+from policyengine.runtime.provider import ProviderError
 from policyengine.runtime.providers.opening import open_provider
 from policyengine.runtime.session import Session
 from policyengine.runtime.tools import Tool, ToolOutput
@@ -310,6 +311,24 @@ def test_a_reader_that_leaves_frees_the_server_for_the_next_turn(server: Server,
     assert of(talk.found, TurnEnded)[-1].status == "completed"
     assert not of(talk.found, Retrying)
     assert [message.role for message in talk.session.messages] == ["user", "user", "assistant"]
+
+
+def test_a_prompt_beyond_the_real_window_fails_and_the_talk_goes_on(server: Server, bundle: Path) -> None:
+    """Where the stated window is too large no ladder helps; this server then breaks off before it says a word."""
+
+    async def run() -> Talk:
+        talk = Talk(server, bundle, window=100_000)
+        with pytest.raises(ProviderError) as failed:
+            await talk.say(" ".join([SAID["long"]] * 12))
+        assert failed.value.kind == "incomplete"
+        assert [message.role for message in talk.session.messages] == ["user"]
+        talk.session.clear()
+        await talk.say(SAID["short"])
+        await talk.close()
+        return talk
+
+    talk = asyncio.run(run())
+    assert [message.role for message in talk.session.messages] == ["user", "assistant"]
 
 
 def test_the_command_runs_against_it_and_replay_reads_what_it_saved(
