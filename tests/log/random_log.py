@@ -158,11 +158,16 @@ def independent(path):
         ),
         "render_ms_p50": percentile(renders, 50),
     }
-    saved = found["primary_ms_p50"][0] - found["fast_ms_p50"][0]
-    n = min(found["primary_ms_p50"][1], found["fast_ms_p50"][1])
-    compact = found["compact_share"]
+    primary_ms, fast_ms, compact, wait = (
+        found[name] for name in ("primary_ms_p50", "fast_ms_p50", "compact_share", "compaction_ms_p50")
+    )
+    saved = gain = None
+    if primary_ms[1] and fast_ms[1]:
+        saved = primary_ms[0] - fast_ms[0]
+        if compact[1] and (wait[1] or not compacting):
+            gain = (1 - compact[0]) * saved - (compact[0] * wait[0] if wait[1] else 0)
+    n = min(primary_ms[1], fast_ms[1])
     found["saved_ms"] = (saved, n, None, None)
-    gain = (1 - compact[0]) * saved - compact[0] * found["compaction_ms_p50"][0]
     found["net_gain_ms"] = (gain, min(n, compact[1]), None, None)
     return {
         "records": len(rows),
@@ -197,4 +202,5 @@ def hits(rounds):
 def percentile(values, number):
     if len(values) < 2:
         return (float(values[0]) if values else None), len(values), None, None
-    return quantiles(values, n=100, method="inclusive")[number - 1], len(values), None, None
+    exact = quantiles(map(Fraction, values), n=100, method="inclusive")[number - 1]
+    return float(exact), len(values), None, None

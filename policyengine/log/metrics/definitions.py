@@ -83,15 +83,15 @@ def _compact_share(tally: Tally) -> Measure:
 
 
 def _saved(tally: Tally) -> Measure:
-    primary = percentile(_summary_ms(tally, "primary"), 0.5)
-    fast = percentile(_summary_ms(tally, "fast"), 0.5)
+    primary = percentile(_summary_ms(tally, "primary"), 50)
+    fast = percentile(_summary_ms(tally, "fast"), 50)
     n = min(primary.n, fast.n)
     return Measure(None if primary.value is None or fast.value is None else primary.value - fast.value, n)
 
 
 def _net_gain(tally: Tally) -> Measure:
     saved, compact = _saved(tally), _compact_share(tally)
-    compaction = percentile(tally.compaction_ms, 0.5)
+    compaction = percentile(tally.compaction_ms, 50)
     if saved.value is None or compact.value is None or (compact.value > 0 and compaction.value is None):
         return Measure(None, min(saved.n, compact.n))
     lost = compact.value * compaction.value if compaction.value is not None else 0.0
@@ -131,28 +131,28 @@ METRICS: tuple[Metric, ...] = (
            _half_written),
     Metric("turn_ms_p50", "ms", "Turn time, P50",
            "P50 over turns of the sum of total_rt_ms of the turn's rounds",
-           lambda t: percentile(_turn_ms(t), 0.5)),
+           lambda t: percentile(_turn_ms(t), 50)),
     Metric("turn_ms_p95", "ms", "Turn time, P95",
            "P95 over turns of the sum of total_rt_ms of the turn's rounds",
-           lambda t: percentile(_turn_ms(t), 0.95)),
+           lambda t: percentile(_turn_ms(t), 95)),
     Metric("primary_ms_p50", "ms", "Summary round on primary, P50",
            "P50 of total_rt_ms over continuations that primary answered with a text",
-           lambda t: percentile(_summary_ms(t, "primary"), 0.5)),
+           lambda t: percentile(_summary_ms(t, "primary"), 50)),
     Metric("primary_ms_p95", "ms", "Summary round on primary, P95",
            "P95 of total_rt_ms over continuations that primary answered with a text",
-           lambda t: percentile(_summary_ms(t, "primary"), 0.95)),
+           lambda t: percentile(_summary_ms(t, "primary"), 95)),
     Metric("fast_ms_p50", "ms", "Summary round on fast, P50",
            "P50 of total_rt_ms over continuations that fast answered with a text",
-           lambda t: percentile(_summary_ms(t, "fast"), 0.5)),
+           lambda t: percentile(_summary_ms(t, "fast"), 50)),
     Metric("fast_ms_p95", "ms", "Summary round on fast, P95",
            "P95 of total_rt_ms over continuations that fast answered with a text",
-           lambda t: percentile(_summary_ms(t, "fast"), 0.95)),
+           lambda t: percentile(_summary_ms(t, "fast"), 95)),
     Metric("primary_cached_ms_p50", "ms", "Summary round on primary with its cache, P50",
            "P50 of total_rt_ms over continuations that primary answered with a text, cached_tokens > 0",
-           lambda t: percentile(_summary_ms(t, "primary", lambda one: bool(one.cached_tokens)), 0.5)),
+           lambda t: percentile(_summary_ms(t, "primary", lambda one: bool(one.cached_tokens)), 50)),
     Metric("fast_uncached_ms_p50", "ms", "Summary round on fast without a cache, P50",
            "P50 of total_rt_ms over continuations that fast answered with a text, cached_tokens = 0",
-           lambda t: percentile(_summary_ms(t, "fast", lambda one: one.cached_tokens == 0), 0.5)),
+           lambda t: percentile(_summary_ms(t, "fast", lambda one: one.cached_tokens == 0), 50)),
     Metric("saved_ms", "ms", "Saved by the fast model (ΔRT)",
            "primary_ms_p50 - fast_ms_p50",
            _saved),
@@ -161,7 +161,7 @@ METRICS: tuple[Metric, ...] = (
            _compact_share),
     Metric("compaction_ms_p50", "ms", "Compaction call, P50",
            "P50 of compaction_rt_ms over CompactionResult records",
-           lambda t: percentile(t.compaction_ms, 0.5)),
+           lambda t: percentile(t.compaction_ms, 50)),
     Metric("net_gain_ms", "ms", "Net gain of fast routing",
            "(1 - compact_share) * saved_ms - compact_share * compaction_ms_p50",
            _net_gain),
@@ -170,10 +170,10 @@ METRICS: tuple[Metric, ...] = (
            _cache_rate),
     Metric("cache_hit_p50", "share", "Cache hit rate of a round, P50",
            "P50 of cached_tokens / prompt_tokens over rounds that report both",
-           lambda t: percentile((cached / prompt for cached, prompt in _cached(t)), 0.5)),
+           lambda t: percentile((cached / prompt for cached, prompt in _cached(t)), 50)),
     Metric("cache_hit_p90", "share", "Cache hit rate of a round, P90",
            "P90 of cached_tokens / prompt_tokens over rounds that report both",
-           lambda t: percentile((cached / prompt for cached, prompt in _cached(t)), 0.9)),
+           lambda t: percentile((cached / prompt for cached, prompt in _cached(t)), 90)),
     Metric("cache_hit_after_memory", "share", "Cache hit rate after a memory write",
            "cache_hit_rate over rounds with prefix_changed = memory",
            lambda t: _cache_rate(t, "memory")),
@@ -185,7 +185,7 @@ METRICS: tuple[Metric, ...] = (
            lambda t: rate(sum(t.compactions.values()) - t.compactions["accepted"], sum(t.compactions.values()))),
     Metric("render_ms_p50", "ms", "Rendering a summary, P50",
            "P50 of render_ms over rounds that report it",
-           lambda t: percentile(_render(t), 0.5)),
+           lambda t: percentile(_render(t), 50)),
 )  # fmt: skip
 
 BY_NAME = {metric.name: metric for metric in METRICS}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from math import sqrt
 from statistics import NormalDist
 from typing import Any
-
-from policyengine.check.quantiles import quantile
 
 CONFIDENCE = 0.95
 """Probability that the interval of a rate holds the true rate."""
@@ -55,8 +54,13 @@ def ratio(above: int, below: int, n: int) -> Measure:
     return Measure(above / below if below else None, n)
 
 
-def percentile(values: Iterable[float], share: float) -> Measure:
-    """The exact percentile (definition 7 of Hyndman and Fan: linear between neighbours)."""
+def percentile(values: Iterable[float], percent: int) -> Measure:
+    """The percentile (definition 7 of Hyndman and Fan: linear between neighbours), exact to the last digit."""
     ordered = sorted(values)
-    found = quantile(ordered, share)
-    return Measure(None if found is None else float(found), len(ordered))
+    if not ordered:
+        return Measure(None, 0)
+    below, hundredths = divmod(percent * (len(ordered) - 1), 100)
+    found = Fraction(ordered[below])
+    if hundredths:
+        found += (Fraction(ordered[below + 1]) - found) * hundredths / 100
+    return Measure(float(found), len(ordered))
