@@ -77,11 +77,12 @@ def check_command(files: tuple[str, ...], ends_with: str | None, form: str) -> N
 def stats_command(files: tuple[str, ...], by: str | None, since: str | None, until: str | None, form: str) -> None:
     """The metrics of a log: rates with their 95 % interval, exact percentiles, sample sizes."""
     from policyengine.commands.log_text import stats_text
+    from policyengine.log.filters import period
     from policyengine.log.read import log_files
     from policyengine.log.scan import count
     from policyengine.log.stats import as_json
 
-    found = as_json(count(log_files(files), by, _wanted(since, until)), by)
+    found = as_json(count(log_files(files), by, period(since, until)), by)
     if form == "json":
         print_json(found)
     else:
@@ -112,16 +113,18 @@ def show_command(
     from itertools import islice
 
     from policyengine.commands.log_text import record_line
+    from policyengine.log.filters import Filter, period
     from policyengine.log.read import Unreadable, log_files, records
 
-    wanted = _wanted(since, until, errors, shadow_differs, **fields)
-    unreadable = Unreadable()
-    found = (
-        record
-        for path in log_files(files)
-        for record in records(path, unreadable)
-        if wanted is None or wanted.fits(record)
+    names = {"session": "session_id", "turn": "turn_id", "number": "round", "veto": "veto_reason"}
+    wanted = Filter(
+        period(since, until),
+        {names.get(name, name): frozenset(map(str, values)) for name, values in fields.items() if values},
+        errors,
+        shadow_differs,
     )
+    unreadable = Unreadable()
+    found = (record for path in log_files(files) for record in records(path, unreadable) if wanted.fits(record))
     chosen = islice(found, limit or None)
     if form == "json":
         print_json(list(chosen))
@@ -147,7 +150,7 @@ def tail_command(file: str, forever: bool, lines: int, form: str) -> None:
     """The last records of a JSONL log."""
     from policyengine.commands.log_text import record_line
     from policyengine.log.follow import follow
-    from policyengine.log.read import parse
+    from policyengine.log.lines import parse
 
     for line in follow(Path(file), lines, forever=forever):
         record = parse(line)
@@ -171,10 +174,11 @@ def unused_command(
 ) -> None:  # fmt: skip
     """Rules of a bundle that never matched, though their policy decided. Exit status 1 where there are some."""
     from policyengine.kinds.bundle import load
+    from policyengine.log.filters import period
     from policyengine.log.read import log_files
     from policyengine.log.unused import unused
 
-    found, silent = unused(load(bundle), log_files(files), _wanted(since, until))
+    found, silent = unused(load(bundle), log_files(files), period(since, until))
     if form == "json":
         rules = [{"policy": u.policy, "rule": u.rule, "decisions": u.decisions, "place": u.place} for u in found]
         print_json({"unused": rules, "policies_without_records": silent})
@@ -223,36 +227,20 @@ def sql_command(query: str, files: tuple[str, ...], form: str) -> None:
 def export_command(files: tuple[str, ...], to: str, output: str, since: str | None, until: str | None) -> None:
     """Write the records of logs into one file. Parquet needs the extra `parquet`."""
     from policyengine.log.export import write_jsonl, write_parquet
+    from policyengine.log.filters import period
     from policyengine.log.read import Unreadable, log_files, records
     from policyengine.source.errors import InputError
 
-    wanted, unreadable = _wanted(since, until), Unreadable()
+    wanted, unreadable = period(since, until), Unreadable()
     chosen = log_files(files)
     if any(path.resolve() == Path(output).resolve() for path in chosen):
         raise InputError(f"{output}: is one of the logs that are exported; write to another file")
-    found = (r for path in chosen for r in records(path, unreadable) if wanted is None or wanted.fits(r))
+    found = (r for path in chosen for r in records(path, unreadable) if wanted.holds(r.get("time")))
     count = (write_parquet if to == "parquet" else write_jsonl)(found, Path(output))
     click.echo(f"{thousands(count)} records written to {output}")
     if unreadable.count:
         click.echo(f"{unreadable.count} lines are no records; the first is {unreadable.first}", err=True)
         sys.exit(1)
-
-
-def _wanted(
-    since: str | None, until: str | None, errors: bool = False, shadow_differs: bool = False, **fields: Any
-) -> Any:
-    """The filter that the options ask for; None where they ask for everything."""
-    from policyengine.log.filters import Filter, moment
-
-    names = {"session": "session_id", "turn": "turn_id", "number": "round", "veto": "veto_reason"}
-    wanted = Filter(
-        moment(since) if since else None,
-        moment(until) if until else None,
-        {names.get(name, name): frozenset(map(str, values)) for name, values in fields.items() if values},
-        errors,
-        shadow_differs,
-    )
-    return None if wanted.lets_all_through else wanted
 
 
 def _plain(value: Any) -> Any:

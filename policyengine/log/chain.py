@@ -29,7 +29,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=pl
 def body(record: Mapping[str, Any]) -> bytes:
     """A record as JSON in UTF-8, without its braces and without the fields that a sink adds.
 
-    The fields come in the schema's order, on which quick counting relies.
+    The fields come in the schema's order, in which counting is quickest.
 
     Half a surrogate pair, which UTF-8 cannot hold, becomes `?`.
     """

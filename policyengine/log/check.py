@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from policyengine.log.chain import START, link, split
-from policyengine.log.read import lines_of, parse
+from policyengine.log.lines import parse
+from policyengine.log.read import lines_of
 
 _HEAD = re.compile(rb'\{"schema":"[^"]*","seq":(\d+),(?:"dropped":(\d+),)?(?:"chain_from":"([0-9a-f]{64})",)?')
 

@@ -1,4 +1,4 @@
-"""The fields of a record, in the order in which every sink writes them: what metrics need stands before `source`."""
+"""The fields of a record, in the order in which every sink writes them."""
 
 from __future__ import annotations
 

@@ -15,11 +15,29 @@ _UNITS = {"min": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """Lets through records from `since` on and before `until` (ISO 8601 in UTC) whose fields have these values."""
+class Period:
+    """From `since` on and before `until` (ISO 8601 in UTC, as records write their time); None is no bound."""
 
     since: str | None = None
     until: str | None = None
+
+    def holds(self, time: str | None) -> bool:
+        """Whether a time lies in it. A record without a time lies in no period that has a bound."""
+        if self == ALL_TIME:
+            return True
+        if time is None or (self.since is not None and time < self.since):
+            return False
+        return self.until is None or time < self.until
+
+
+ALL_TIME = Period()
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Lets through the records of a period whose fields have these values."""
+
+    period: Period = ALL_TIME
     fields: Mapping[str, frozenset[str]] = field(default_factory=dict)
     failed: bool = False
     """Only decisions in which something failed to evaluate."""
@@ -27,28 +45,19 @@ class Filter:
     """Only decisions that the shadow bundle would have made otherwise."""
 
     def fits(self, record: Mapping[str, Any]) -> bool:
-        """Whether a record is meant. One without a time fits no bound of time."""
-        if self.since is not None or self.until is not None:
-            time = record.get("time")
-            if time is None or (self.since and time < self.since) or (self.until and time >= self.until):
-                return False
+        """Whether a record is meant."""
+        if not self.period.holds(record.get("time")):
+            return False
         if self.failed and not record.get("errors"):
             return False
         if self.changed and (record.get("shadow") or {}).get("same", True):
             return False
         return all(str(record.get(name)) in values for name, values in self.fields.items())
 
-    @property
-    def lets_all_through(self) -> bool:
-        """Whether it filters nothing."""
-        return self == Filter()
 
-
-def period(since: str | None, until: str | None) -> Filter | None:
-    """Records from `since` on and before `until`, as a person writes them; None for all. Raises `InputError`."""
-    if since is None and until is None:
-        return None
-    return Filter(moment(since) if since else None, moment(until) if until else None)
+def period(since: str | None, until: str | None) -> Period:
+    """The period that a person writes. Raises `InputError`."""
+    return Period(None if since is None else moment(since), None if until is None else moment(until))
 
 
 def moment(text: str, now: datetime | None = None) -> str:

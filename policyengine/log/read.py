@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from policyengine.log.lines import parse
 from policyengine.source.errors import InputError, MissingExtraError
 
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
@@ -51,7 +51,7 @@ def records(path: Path, unreadable: Unreadable | None = None) -> Iterator[dict[s
     """Every record of a file, in order. Lines that are no record are counted in `unreadable`. Raises `InputError`."""
     unreadable = unreadable if unreadable is not None else Unreadable()
     if path.suffix == ".parquet":
-        yield from _parquet(path)
+        yield from parquet_records(path)
         return
     for number, line in enumerate(lines_of(path), 1):
         record = parse(line)
@@ -69,15 +69,6 @@ def lines_of(path: Path) -> Iterator[bytes]:
     return _sqlite(path) if path.suffix in SQLITE_SUFFIXES else _lines(path)
 
 
-def parse(line: str | bytes) -> dict[str, Any] | None:
-    """The record in a line; None where it holds none."""
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) and isinstance(value.get("kind"), str) else None
-
-
 def _lines(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
@@ -89,9 +80,10 @@ def _lines(path: Path) -> Iterator[bytes]:
 def _sqlite(path: Path) -> Iterator[bytes]:
     try:
         database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        database.text_factory = bytes
         try:
             for (line,) in database.execute(f"SELECT record FROM {TABLE} ORDER BY seq"):
-                yield line.encode() + b"\n"
+                yield line + b"\n" if isinstance(line, bytes) else b"%a\n" % line
         finally:
             database.close()
     except sqlite3.Error as error:
@@ -112,7 +104,8 @@ def row_group(path: Path, number: int) -> Iterator[dict[str, Any]]:
         yield from map(from_columns, batch.to_pylist())
 
 
-def _parquet(path: Path) -> Iterator[dict[str, Any]]:
+def parquet_records(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a Parquet file. Raises `InputError`, `MissingExtraError`."""
     for number in range(row_groups(path)):
         yield from row_group(path, number)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from policyengine.log.collecting import without_collecting
 from policyengine.log.metrics.definitions import METRICS, measures, vetoes
 from policyengine.log.metrics.tally import Tally
 from policyengine.log.scan import Counted
@@ -12,10 +12,11 @@ from policyengine.log.scan import Counted
 
 def as_json(counted: Counted, by: str | None = None) -> dict[str, Any]:
     """Everything: counts and metrics, of each group too where they were counted."""
-    found = one(counted.whole)
-    if by is not None:
-        found["by"] = by
-        found["groups"] = {name: one(tally) for name, tally in sorted(counted.groups.items())}
+    with without_collecting():
+        found = one(counted.whole)
+        if by is not None:
+            found["by"] = by
+            found["groups"] = {name: one(tally) for name, tally in sorted(counted.groups.items())}
     return found
 
 
@@ -31,17 +32,10 @@ def one(tally: Tally) -> dict[str, Any]:
         "days": len(days),
         "first_day": days[0] if days else None,
         "last_day": days[-1] if days else None,
-        "kinds": dict(sorted(_by_kind(tally).items())),
+        "kinds": dict(sorted(tally.kinds.items())),
         "metrics": {name: measure.as_json() for name, measure in measures(tally).items()},
         "vetoes": {name: measure.as_json() for name, measure in vetoes(tally).items()},
     }
-
-
-def _by_kind(tally: Tally) -> Mapping[str, int]:
-    found: dict[str, int] = {}
-    for (kind, _), number in tally.kinds.items():
-        found[kind] = found.get(kind, 0) + number
-    return found
 
 
 def shown(value: float | None, unit: str) -> str:

@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from policyengine.kinds.bundle import Bundle
-from policyengine.log.filters import Filter
+from policyengine.log.filters import ALL_TIME, Period
+from policyengine.log.lines import parse
 from policyengine.log.parallel import mapped
-from policyengine.log.read import parse, records
+from policyengine.log.read import records
 from policyengine.log.scan import Shard, pieces, shards
 
 Matches = Counter[tuple[str, str]]
@@ -28,7 +29,7 @@ class Unused:
     place: str
 
 
-def unused(bundle: Bundle, files: Sequence[Path], wanted: Filter | None = None) -> tuple[list[Unused], list[str]]:
+def unused(bundle: Bundle, files: Sequence[Path], wanted: Period = ALL_TIME) -> tuple[list[Unused], list[str]]:
     """The rules that never matched, and the policies that never decided in these logs. Raises `InputError`."""
     matches: Matches = Counter()
     decided: Counter[str] = Counter()
@@ -50,12 +51,12 @@ def unused(bundle: Bundle, files: Sequence[Path], wanted: Filter | None = None) 
     return found, silent
 
 
-def _matches(shard: Shard, wanted: Filter | None) -> tuple[Matches, Counter[str]]:
+def _matches(shard: Shard, wanted: Period) -> tuple[Matches, Counter[str]]:
     matches: Matches = Counter()
     decided: Counter[str] = Counter()
     rows = records(shard.path) if shard.end is None else (parse(line) for lines in pieces(shard) for line in lines)
     for row in rows:
-        if row is None or (wanted is not None and not wanted.fits(row)):
+        if row is None or not wanted.holds(row.get("time")):
             continue
         policy = row.get("policy", "")
         decided[policy] += 1

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from policyengine.log.metrics.statistics import Measure, percentile, rate, ratio
-from policyengine.log.metrics.tally import RoundFacts, Tally
+from policyengine.log.metrics.tally import Tally
 
 TOOL_CALL_SEEN = "tool_call_seen"
 
@@ -37,44 +37,32 @@ def _fallbacks(tally: Tally) -> int:
     return sum(tally.fallbacks.values())
 
 
-def _rounds(tally: Tally, tier: str | None = None) -> Iterator[RoundFacts]:
-    return (one for one in tally.rounds if tier is None or one.tier_actual == tier)
-
-
-def _summary_ms(tally: Tally, tier: str, wanted: Callable[[RoundFacts], bool] = lambda _: True) -> list[int]:
-    """Times of the rounds that answered a batch with a text."""
-    return [
-        one.total_rt_ms
-        for one in _rounds(tally, tier)
-        if one.total_rt_ms is not None and one.continuation and one.response == "text" and wanted(one)
-    ]
-
-
-def _turn_ms(tally: Tally) -> list[int]:
-    turns: dict[str, int] = {}
-    for one in tally.rounds:
-        if one.turn_id is not None and one.total_rt_ms is not None:
-            turns[one.turn_id] = turns.get(one.turn_id, 0) + one.total_rt_ms
-    return list(turns.values())
-
-
-def _cached(tally: Tally, prefix: str | None = None) -> list[tuple[int, int]]:
-    return [
-        (one.cached_tokens, one.prompt_tokens)
-        for one in tally.rounds
-        if one.cached_tokens is not None and one.prompt_tokens and (prefix is None or one.prefix_changed == prefix)
-    ]
+def _summary_ms(tally: Tally, tier: str, wanted: Callable[[int | None], bool] | None = None) -> list[float]:
+    """Times of the rounds that answered a batch with a text; only those whose cached tokens are `wanted`."""
+    times = tally.rounds.summaries.get(tier, [])
+    return [taken for taken, cached in times if wanted is None or wanted(cached)]
 
 
 def _cache_rate(tally: Tally, prefix: str | None = None) -> Measure:
-    pairs = _cached(tally, prefix)
-    return ratio(sum(cached for cached, _ in pairs), sum(prompt for _, prompt in pairs), len(pairs))
+    rounds = tally.rounds
+    pairs = [
+        (cached, prompt)
+        for cached, prompt, changed in zip(
+            rounds.cached_tokens, rounds.prompt_tokens, rounds.prefix_changed, strict=True
+        )
+        if prompt and cached is not None and (prefix is None or prefix == changed)
+    ]
+    return ratio(sum([cached for cached, _ in pairs]), sum([prompt for _, prompt in pairs]), len(pairs))
 
 
 def _wasted(tally: Tally) -> Measure:
-    rounds = list(_rounds(tally, "primary"))
-    spent = sum((one.prompt_tokens or 0) + (one.output_tokens or 0) for one in rounds)
-    return ratio(tally.wasted_tokens, spent, len(rounds))
+    rounds = tally.rounds
+    spent = [
+        (prompt or 0) + (output or 0)
+        for tier, prompt, output in zip(rounds.tier_actual, rounds.prompt_tokens, rounds.output_tokens, strict=True)
+        if tier == "primary"
+    ]
+    return ratio(tally.wasted_tokens, sum(spent), len(spent))
 
 
 def _compact_share(tally: Tally) -> Measure:
@@ -99,12 +87,12 @@ def _net_gain(tally: Tally) -> Measure:
 
 
 def _half_written(tally: Tally) -> Measure:
-    said = [one.half_written_texts for one in tally.rounds if one.half_written_texts is not None]
+    said = [number for number in tally.rounds.half_written_texts if number is not None]
     return Measure(float(sum(said)) if said else None, len(said))
 
 
-def _render(tally: Tally) -> list[int]:
-    return [one.render_ms for one in tally.rounds if one.render_ms is not None]
+def _render_ms(tally: Tally) -> list[float]:
+    return [taken for taken in tally.rounds.render_ms if taken is not None]
 
 
 METRICS: tuple[Metric, ...] = (
@@ -119,7 +107,7 @@ METRICS: tuple[Metric, ...] = (
            lambda t: rate(t.tried - t.fallbacks[TOOL_CALL_SEEN], t.tried)),
     Metric("skip_rate", "share", "Skip rate",
            "Directives records that decided skip / Directives records",
-           lambda t: rate(t.skips, t.of_kind("Directives"))),
+           lambda t: rate(t.skips, t.kinds["Directives"])),
     Metric("more_detail_rate", "share", "More detail asked for after a skip",
            "PromptClass records with more_detail whose previous_decision is skip / skips",
            lambda t: rate(min(t.more_detail["skip"], t.skips), t.skips)),
@@ -131,10 +119,10 @@ METRICS: tuple[Metric, ...] = (
            _half_written),
     Metric("turn_ms_p50", "ms", "Turn time, P50",
            "P50 over turns of the sum of total_rt_ms of the turn's rounds",
-           lambda t: percentile(_turn_ms(t), 50)),
+           lambda t: percentile(t.rounds.turn_ms, 50)),
     Metric("turn_ms_p95", "ms", "Turn time, P95",
            "P95 over turns of the sum of total_rt_ms of the turn's rounds",
-           lambda t: percentile(_turn_ms(t), 95)),
+           lambda t: percentile(t.rounds.turn_ms, 95)),
     Metric("primary_ms_p50", "ms", "Summary round on primary, P50",
            "P50 of total_rt_ms over continuations that primary answered with a text",
            lambda t: percentile(_summary_ms(t, "primary"), 50)),
@@ -149,10 +137,10 @@ METRICS: tuple[Metric, ...] = (
            lambda t: percentile(_summary_ms(t, "fast"), 95)),
     Metric("primary_cached_ms_p50", "ms", "Summary round on primary with its cache, P50",
            "P50 of total_rt_ms over continuations that primary answered with a text, cached_tokens > 0",
-           lambda t: percentile(_summary_ms(t, "primary", lambda one: bool(one.cached_tokens)), 50)),
+           lambda t: percentile(_summary_ms(t, "primary", bool), 50)),
     Metric("fast_uncached_ms_p50", "ms", "Summary round on fast without a cache, P50",
            "P50 of total_rt_ms over continuations that fast answered with a text, cached_tokens = 0",
-           lambda t: percentile(_summary_ms(t, "fast", lambda one: one.cached_tokens == 0), 50)),
+           lambda t: percentile(_summary_ms(t, "fast", lambda cached: cached == 0), 50)),
     Metric("saved_ms", "ms", "Saved by the fast model (ΔRT)",
            "primary_ms_p50 - fast_ms_p50",
            _saved),
@@ -170,10 +158,10 @@ METRICS: tuple[Metric, ...] = (
            _cache_rate),
     Metric("cache_hit_p50", "share", "Cache hit rate of a round, P50",
            "P50 of cached_tokens / prompt_tokens over rounds that report both",
-           lambda t: percentile((cached / prompt for cached, prompt in _cached(t)), 50)),
+           lambda t: percentile(t.rounds.cached_shares, 50)),
     Metric("cache_hit_p90", "share", "Cache hit rate of a round, P90",
            "P90 of cached_tokens / prompt_tokens over rounds that report both",
-           lambda t: percentile((cached / prompt for cached, prompt in _cached(t)), 90)),
+           lambda t: percentile(t.rounds.cached_shares, 90)),
     Metric("cache_hit_after_memory", "share", "Cache hit rate after a memory write",
            "cache_hit_rate over rounds with prefix_changed = memory",
            lambda t: _cache_rate(t, "memory")),
@@ -185,7 +173,7 @@ METRICS: tuple[Metric, ...] = (
            lambda t: rate(sum(t.compactions.values()) - t.compactions["accepted"], sum(t.compactions.values()))),
     Metric("render_ms_p50", "ms", "Rendering a summary, P50",
            "P50 of render_ms over rounds that report it",
-           lambda t: percentile(_render(t), 50)),
+           lambda t: percentile(_render_ms(t), 50)),
 )  # fmt: skip
 
 BY_NAME = {metric.name: metric for metric in METRICS}

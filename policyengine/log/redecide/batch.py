@@ -15,7 +15,8 @@ from typing import Any
 from policyengine.kinds.bundle import Bundle, load
 from policyengine.kinds.policy import Policy
 from policyengine.log.fields import plain
-from policyengine.log.read import Unreadable, parse, records, row_group
+from policyengine.log.lines import parse
+from policyengine.log.read import Unreadable, records, row_group
 from policyengine.log.redecide.moves import Move, Moves, example_of
 from policyengine.log.scan import Shard, pieces
 from policyengine.rules.decision import Decision

@@ -10,7 +10,7 @@ from typing import Any
 
 from policyengine.kinds.bundle import Bundle
 from policyengine.kinds.policy import Policy
-from policyengine.log.filters import Filter
+from policyengine.log.filters import ALL_TIME, Period
 from policyengine.log.metrics.tally import Tally
 from policyengine.log.read import records
 from policyengine.log.scan import Counted, count
@@ -65,7 +65,7 @@ class Data:
 
 
 def gather(
-    files: Sequence[Path], bundle: Bundle, wanted: Filter | None = None, sessions: Sequence[str] = ()
+    files: Sequence[Path], bundle: Bundle, wanted: Period = ALL_TIME, sessions: Sequence[str] = ()
 ) -> Data:  # fmt: skip
     """Read the logs. Raises `InputError` where they cannot be read, or hold no such session."""
     counted = count(files, "day", wanted)
@@ -84,14 +84,14 @@ def gather(
     )
 
 
-def _sessions(files: Sequence[Path], wanted: Filter | None, asked: Sequence[str]) -> dict[str, list[SessionRound]]:
+def _sessions(files: Sequence[Path], wanted: Period, asked: Sequence[str]) -> dict[str, list[SessionRound]]:
     """The rounds of the sessions that were asked for, or of the longest ones."""
     sizes: Counter[str] = Counter()
     found: dict[str, dict[int, SessionRound]] = {}
     for path in files:
         for record in records(path):
             session, number = record.get("session_id"), record.get("round")
-            if session is None or number is None or (wanted is not None and not wanted.fits(record)):
+            if session is None or number is None or not wanted.holds(record.get("time")):
                 continue
             sizes[session] = max(sizes[session], number)
             if not asked or session in asked:
