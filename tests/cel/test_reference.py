@@ -54,6 +54,13 @@ KNOWN = {
         ERROR,
         "None",
     ),
+    "number of null": Fault(
+        "double() takes numbers and strings: null has no such conversion.",
+        lambda text, ours, theirs: ours == ERROR and "double(" in text and bool(re.search(r"\bn\b|null", text)),
+        "double(null)",
+        ERROR,
+        0.0,
+    ),
     "sign of an infinity": Fault(
         "Doubles follow IEEE 754: a division by zero gives an infinity with the sign of the operands.",
         lambda text, ours, theirs: "/" in text,
