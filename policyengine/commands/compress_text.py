@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from policyengine.commands.options import thousands
+from policyengine.commands.options import counted, thousands
 from policyengine.compression.compressor import Compressor
 from policyengine.compression.cycles import Cycle
 from policyengine.compression.method import Product
@@ -37,15 +37,16 @@ def one(session: Session, trial: Trial, trigger: Made) -> None:
     if not trial.text:
         click.echo("no summary: the history stays as it is")
         return
+    taken = len(cut.pinned) + len(cut.standing) + len(cut.span)
     click.echo(
-        f"cut {len(cut.pinned) + len(cut.standing) + len(cut.span)} entries, {thousands(trial.span_tokens)} tokens,"
+        f"cut {counted(taken, 'entry', 'entries')}, {counted(trial.span_tokens, 'token')},"
         f" to {thousands(trial.summary_tokens)} ({trial.ratio:.1%} less);"
-        f" kept {len(cut.kept)} entries, {thousands(trial.kept_tokens)} tokens"
+        f" kept {counted(len(cut.kept), 'entry', 'entries')}, {counted(trial.kept_tokens, 'token')}"
     )
     click.echo("\n" + trial.text)
     assert isinstance(trial.outcome, Product)
     if trial.outcome.dropped:
-        click.echo(f"dropped: {len(trial.outcome.dropped)} items had no room or were replaced")
+        click.echo(f"dropped: {counted(len(trial.outcome.dropped), 'item')} had no room or were replaced")
     for row in trial.outcome.rejected:
         click.echo(f"rejected from {row.section}: it {row.reason}")
     if trial.score is not None:
@@ -77,8 +78,8 @@ def scores(found: Score) -> None:
 def table(session: Session, trials: Trials, rows: Sequence[Trial]) -> None:
     """Every method in one Markdown table, as docs/compression.md holds it."""
     click.echo(
-        f"{session.path}, before round {trials.at}: {thousands(rows[0].span_tokens)} tokens cut, nothing kept,"
-        f" {len(trials.probes().probes)} probes\n"
+        f"{session.path}, before round {trials.at}: {counted(rows[0].span_tokens, 'token')} cut, nothing kept,"
+        f" {counted(len(trials.probes().probes), 'probe')}\n"
     )
     dimensions = [name.replace("_", " ") for name in DIMENSIONS]
     heads = ["summary", "written by", "tokens", "ratio", *dimensions, "mean", "verdict"]
@@ -96,7 +97,7 @@ def table(session: Session, trials: Trials, rows: Sequence[Trial]) -> None:
 
 def cycles(compressor: Compressor, session: Session, rows: Sequence[Cycle]) -> None:
     """Compactions in a row in one Markdown table."""
-    click.echo(f"{session.path}: {len(rows)} compactions in a row\n")
+    click.echo(f"{session.path}: {counted(len(rows), 'compaction')} in a row\n")
     heads = ["cycle", "before round", "method", "result", "summary bytes", "dropped", "index whole", "files changed"]
     click.echo("| " + " | ".join([*heads, "of these named", "mean"]) + " |")
     click.echo("|---:|---:|---|---|---:|---:|---|---:|---:|---:|")

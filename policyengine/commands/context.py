@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from policyengine.commands.options import bundle_option, print_json, thousands, wants_color
+from policyengine.commands.options import bundle_option, counted, print_json, thousands, wants_color
 
 _TIERS = ("warn", "auto", "hard")
 
@@ -68,7 +68,7 @@ def as_json(window: int | None, tokens: int, outcome: Mapping[str, Any]) -> dict
 
 
 def _text(ladder: str, window: int | None, tokens: int, outcome: Mapping[str, Any], derived: Mapping[str, Any]) -> str:
-    lines = [f"ladder {ladder}, window {thousands(window)}, next prompt {thousands(tokens)} tokens", ""]
+    lines = [f"ladder {ladder}, window {thousands(window)}, next prompt {counted(tokens, 'token')}", ""]
     reserve = (window or 0) - (outcome["effective_window"] or 0)
     lines.append(
         f"  effective {thousands(outcome['effective_window']):>10}   window less a reserve of {thousands(reserve)}"
@@ -88,5 +88,5 @@ def _text(ladder: str, window: int | None, tokens: int, outcome: Mapping[str, An
     if not outcome["feasible"]:
         lines.append("  infeasible: the reserve leaves nothing of this window")
     left = outcome["tokens_left"]
-    lines.append(f"  tier {outcome['tier']}" + (f", {thousands(left)} tokens left until compaction" if left else ""))
+    lines.append(f"  tier {outcome['tier']}" + (f", {counted(left, 'token')} left until compaction" if left else ""))
     return "\n".join(lines)

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from policyengine.check.diff.impact import Impact
 from policyengine.check.diff.model import Diff, PolicyDiff
 from policyengine.commands import diff_words as words
-from policyengine.commands.options import thousands
+from policyengine.commands.options import counted, thousands
 
 LIMIT = 65_000
 """Characters of a comment that every forge takes."""
 
 _MOST_CHANGES = 60
 _MOST_ROWS = 40
+_LEFT_OUT = ("more changed document is left out", "more changed documents are left out")
 
 
 def text(diff: Diff, impact: Impact | None) -> str:
@@ -30,7 +31,7 @@ def text(diff: Diff, impact: Impact | None) -> str:
     room = LIMIT - len(kept[0]) - 200
     for index, section in enumerate(sections):
         if len(section) > room:
-            kept.append(f"*{len(sections) - index} more changed documents are left out; run the command to see them.*")
+            kept.append(f"*{counted(len(sections) - index, *_LEFT_OUT)}; run the command to see them.*")
             break
         kept.append(section)
         room -= len(section) + 2
@@ -42,7 +43,7 @@ def _policy(one: PolicyDiff) -> Iterator[str]:
     yield ""
     yield from (f"- {_safe(change.text)}" for change in one.changes[:_MOST_CHANGES])
     if len(one.changes) > _MOST_CHANGES:
-        yield f"- and {len(one.changes) - _MOST_CHANGES} more changes"
+        yield f"- and {counted(len(one.changes) - _MOST_CHANGES, 'more change')}"
     if line := words.effect(one):
         yield ""
         yield f"**{line[0].upper()}{line[1:]}.**"
@@ -61,10 +62,10 @@ def _policy(one: PolicyDiff) -> Iterator[str]:
 
 def _impact(impact: Impact) -> Iterator[str]:
     yield ""
-    sessions = f"{impact.sessions} recorded session{'s' if impact.sessions != 1 else ''}"
+    sessions = counted(impact.sessions, "recorded session")
     yield (
         f"**{impact.share:.1%} of the decisions change**: {thousands(impact.changed)} of {thousands(impact.decisions)} "
-        f"in {thousands(impact.rounds)} rounds of {sessions}."
+        f"in {counted(impact.rounds, 'round')} of {sessions}."
     )
     if impact.groups:
         yield from ("", "| count | what | old | new | by | first |", "|---:|---|---|---|---|---|")
@@ -72,7 +73,7 @@ def _impact(impact: Impact) -> Iterator[str]:
             rules = words.by(group.old_rule, group.new_rule).removeprefix("by ")
             yield f"| {group.count} | {group.what} | {group.old} | {group.new} | {rules} | {_cell(group.first)} |"
         if len(impact.groups) > _MOST_ROWS:
-            yield f"| | and {len(impact.groups) - _MOST_ROWS} more kinds | | | | |"
+            yield f"| | and {counted(len(impact.groups) - _MOST_ROWS, 'more kind')} | | | | |"
     if impact.compactions:
         yield from ("", "Compactions:", "")
         yield from (f"- {words.compaction(one)}" for one in impact.compactions[:_MOST_ROWS])

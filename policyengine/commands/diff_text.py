@@ -11,7 +11,7 @@ import click
 from policyengine.check.diff.impact import Impact
 from policyengine.check.diff.model import Diff, PolicyDiff
 from policyengine.commands import diff_words as words
-from policyengine.commands.options import thousands, wants_color
+from policyengine.commands.options import counted, thousands, wants_color
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
 _COLORS = {"added": "green", "removed": "red", "changed": "yellow", "moved": "cyan"}
@@ -59,14 +59,14 @@ def _policy(one: PolicyDiff, new: str) -> Iterator[str]:
 
 def _impact(impact: Impact) -> Iterator[str]:
     yield (
-        f"replayed {impact.sessions} session{'s' if impact.sessions != 1 else ''}, {thousands(impact.rounds)} rounds: "
+        f"replayed {counted(impact.sessions, 'session')}, {counted(impact.rounds, 'round')}: "
         f"{thousands(impact.changed)} of {thousands(impact.decisions)} decisions change ({impact.share:.1%})"
     )
     for group in impact.groups[:_MOST_GROUPS]:
         rules = words.by(group.old_rule, group.new_rule)
         yield f"  {group.count:>6}  {group.what}: {group.old} → {group.new}, {rules}; first: {group.first}"
     if len(impact.groups) > _MOST_GROUPS:
-        yield f"          and {len(impact.groups) - _MOST_GROUPS} more kinds of change"
+        yield f"          and {counted(len(impact.groups) - _MOST_GROUPS, 'more kind')} of change"
     if impact.compactions:
         yield "  compactions:"
         yield from (f"          {words.compaction(one)}" for one in impact.compactions[:_MOST_COMPACTIONS])

@@ -8,7 +8,7 @@ from typing import Any
 
 from policyengine.check.diff.impact import Compaction, Impact
 from policyengine.check.diff.model import Effect, PolicyDiff, Span
-from policyengine.commands.options import thousands
+from policyengine.commands.options import counted, thousands
 
 
 def heading(one: PolicyDiff) -> str:
@@ -62,13 +62,13 @@ def _value(outcome: Mapping[str, Any], name: str) -> str:
 def compaction(one: Compaction) -> str:
     """One compaction that moved, came or went."""
     if one.old_round is None:
-        return f"{one.session}: a new one at round {one.new_round} ({thousands(one.new_tokens)} tokens)"
+        return f"{one.session}: a new one at round {one.new_round} ({counted(one.new_tokens, 'token')})"
     if one.new_round is None:
-        return f"{one.session}: none instead of round {one.old_round} ({thousands(one.old_tokens)} tokens)"
+        return f"{one.session}: none instead of round {one.old_round} ({counted(one.old_tokens, 'token')})"
     assert one.moved is not None
-    later = f"{abs(one.moved)} round{'s' if abs(one.moved) != 1 else ''} {'later' if one.moved > 0 else 'earlier'}"
+    later = f"{counted(abs(one.moved), 'round')} {'later' if one.moved > 0 else 'earlier'}"
     return (
-        f"{one.session}: {later}, round {one.old_round} ({thousands(one.old_tokens)} tokens) "
+        f"{one.session}: {later}, round {one.old_round} ({counted(one.old_tokens, 'token')}) "
         f"to round {one.new_round} ({thousands(one.new_tokens)})"
     )
 

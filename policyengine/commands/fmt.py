@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from policyengine.commands.options import wants_color
+from policyengine.commands.options import counted, wants_color
 from policyengine.source.finding import Finding, Severity
 
 
@@ -55,7 +55,7 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool) -> None:
         click.echo(render_text(findings, texts, color=wants_color()))
     if not diff and not findings:
         verb = "would change" if check else "changed"
-        click.echo(f"{verb} {changed} of {total} file{'s' if total != 1 else ''}")
+        click.echo(f"{verb} {changed} of {counted(total, 'file')}")
     if findings or (check and changed):
         sys.exit(1)
 

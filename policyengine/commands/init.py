@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from policyengine.commands.options import counted
+
 _PLAIN = re.compile(r"[A-Za-z][\w .@/-]*")
 
 
@@ -22,5 +24,6 @@ def command(folder: Path, owner: str) -> None:
         raise click.UsageError(f"{owner!r} is no name of a team; use letters, digits, spaces and . @ / - _")
     written = write_starter(folder, owner)
     name = shown_path(folder)
-    click.echo(f"wrote {written.policies} policies and {written.tests} files of tests to {name}")
+    policies, tests = counted(written.policies, "policy", "policies"), counted(written.tests, "file")
+    click.echo(f"wrote {policies} and {tests} of tests to {name}")
     click.echo(f"next:  policyengine lint {name}  |  policyengine test {name}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from policyengine.commands.options import wants_color
+from policyengine.commands.options import counted, wants_color
 
 if TYPE_CHECKING:
     from policyengine.check.lint.config import Config
@@ -96,7 +96,7 @@ def _change(target: Target, config: Config, *, write_it: bool, unsafe: bool, sho
         if write_it:
             write(change)
     if write_it and changes:
-        click.echo(f"fixed {len(changes)} file{'s' if len(changes) != 1 else ''}", err=True)
+        click.echo(f"fixed {counted(len(changes), 'file')}", err=True)
     if show and not changes:
         click.echo("nothing to fix", err=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from policyengine.commands.options import bundle_option, print_json, print_jsonl, thousands
+from policyengine.commands.options import NO_RECORD, bundle_option, counted, print_json, print_jsonl, thousands
 
 _files = click.argument("files", nargs=-1, required=True, metavar="FILE...")
 _since = click.option("--since", metavar="TIME", help="From this time on: 2026-03-01, or 30d, 12h, 30min ago.")
@@ -62,7 +62,7 @@ def check_command(files: tuple[str, ...], ends_with: str | None, form: str) -> N
             click.echo(line)
         lost = f", {thousands(found.dropped)} lost and counted" if found.dropped else ""
         end = f"; ends with record {found.last_seq}, chain {found.last_chain}" if found.last_chain else ""
-        click.echo(f"{thousands(found.records)} records{lost}, {len(found.problems)} problems{end}")
+        click.echo(f"{counted(found.records, 'record')}{lost}, {counted(len(found.problems), 'problem')}{end}")
     sys.exit(1 if found.problems else 0)
 
 
@@ -138,7 +138,7 @@ def show_command(
         if limit and shown == limit and next(found, None) is not None:
             click.echo(f"more records follow; --limit {limit} stops here", err=True)
     if unreadable.count:
-        click.echo(f"{unreadable.count} lines are no records; the first is {unreadable.first}", err=True)
+        click.echo(f"{counted(unreadable.count, *NO_RECORD)}; the first is {unreadable.first}", err=True)
 
 
 @command.command("tail", epilog="Example:  policyengine log tail -f log.jsonl")
@@ -184,10 +184,10 @@ def unused_command(
         print_json({"unused": rules, "policies_without_records": silent})
     else:
         for one in found:
-            click.echo(f"{one.place}: {one.policy}/{one.rule} never matched in {thousands(one.decisions)} decisions")
+            click.echo(f"{one.place}: {one.policy}/{one.rule} never matched in {counted(one.decisions, 'decision')}")
         if silent:
             click.echo(f"not in these logs: {', '.join(silent)}")
-        click.echo(f"{len(found)} rules never matched")
+        click.echo(f"{counted(len(found), 'rule')} never matched")
     sys.exit(1 if found else 0)
 
 
@@ -237,9 +237,9 @@ def export_command(files: tuple[str, ...], to: str, output: str, since: str | No
         raise InputError(f"{output}: is one of the logs that are exported; write to another file")
     found = (r for path in chosen for r in records(path, unreadable) if wanted.holds(r.get("time")))
     count = (write_parquet if to == "parquet" else write_jsonl)(found, Path(output))
-    click.echo(f"{thousands(count)} records written to {output}")
+    click.echo(f"{counted(count, 'record')} written to {output}")
     if unreadable.count:
-        click.echo(f"{unreadable.count} lines are no records; the first is {unreadable.first}", err=True)
+        click.echo(f"{counted(unreadable.count, *NO_RECORD)}; the first is {unreadable.first}", err=True)
         sys.exit(1)
 
 

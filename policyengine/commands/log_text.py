@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from policyengine.commands.options import thousands
+from policyengine.commands.options import counted, thousands
 from policyengine.log.stats import TITLES, UNITS, shown
 
 _GROUP_METRICS = ("fast_rate", "fallback_rate", "cache_hit_rate", "turn_ms_p50", "turn_ms_p95")
@@ -21,9 +21,9 @@ def stats_text(found: Mapping[str, Any]) -> str:
         for name, text in (("dropped", "lost"), ("unreadable", "unreadable"), ("errors", "with errors"))
         if found[name]
     ]
+    counts = ", ".join(counted(found[f"{name}s"], name) for name in ("record", "round", "day"))
     lines = [
-        f"{thousands(found['records'])} records, {thousands(found['rounds'])} rounds, {found['days']} days ({days})"
-        + (f"; {', '.join(lost)}" if lost else ""),
+        f"{counts} ({days})" + (f"; {', '.join(lost)}" if lost else ""),
         ", ".join(f"{kind} {thousands(number)}" for kind, number in found["kinds"].items()),
         "",
     ]
@@ -62,7 +62,7 @@ def record_line(record: Mapping[str, Any]) -> str:
     number = f" round {record['round']}" if record.get("round") is not None else ""
     by = record.get("rule") or ("on_error" if record.get("errors") else "default")
     time = (record.get("time") or "no time")[:23]
-    failed = f"  {len(record['errors'])} errors" if record.get("errors") else ""
+    failed = f"  {counted(len(record['errors']), 'error')}" if record.get("errors") else ""
     return f"{time}  {where}{number}  {record.get('policy')}/{by}  {decided}{failed}"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from policyengine.commands.model_calls import base_url_option, model_option, provider_option
-from policyengine.commands.options import bundle_option, print_json
+from policyengine.commands.options import bundle_option, counted, print_json
 
 
 @click.command(
@@ -72,7 +72,7 @@ def command(
         print_json(found)
         return
     source = f"the summary in {summary}" if summary else "the recorded summary" if text is not None else "no summary"
-    click.echo(f"{recorded.path}  before round {trials.at}: {len(probes.probes)} probes, {source}")
+    click.echo(f"{recorded.path}  before round {trials.at}: {counted(len(probes.probes), 'probe')}, {source}")
     compress_text.questions(probes)
     if scored is not None:
         click.echo()
@@ -80,7 +80,7 @@ def command(
     if opinions is not None:
         known = [value for value in opinions if value is not None]
         mean = f"{sum(known) / len(known):.2f}" if known else "–"
-        click.echo(f"{model} judged {len(known)} of {len(opinions)} probes: mean {mean} of 1")
+        click.echo(f"{model} judged {len(known)} of {counted(len(opinions), 'probe')}: mean {mean} of 1")
 
 
 def _read(name: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from policyengine.commands.options import print_json, print_jsonl, thousands
+from policyengine.commands.options import NO_RECORD, counted, noun, print_json, print_jsonl, thousands
 from policyengine.log.redecide.moves import Example, Moves
 from policyengine.source.errors import InputError
 
@@ -54,7 +54,7 @@ def run(
     else:
         (print_json if form == "json" else print_jsonl)(moves.as_json())
     if allowed is not None and moves.moved > allowed(moves.decided):
-        click.echo(f"{thousands(moves.moved)} decisions changed; --max-changed {max_changed} allows fewer", err=True)
+        click.echo(f"{counted(moves.moved, 'decision')} changed; --max-changed {max_changed} allows fewer", err=True)
         sys.exit(1)
 
 
@@ -78,7 +78,7 @@ def _allowed(text: str | None) -> Callable[[int], float] | None:
 def _text(moves: Moves) -> str:
     share = f" ({moves.moved / moves.decided:.2%})" if moves.decided else ""
     lines = [
-        f"{thousands(moves.records)} records: {thousands(moves.decided)} decided again, "
+        f"{counted(moves.records, 'record')}: {thousands(moves.decided)} decided again, "
         f"{thousands(moves.moved)} changed{share}"
     ]
     for move, number in moves.ordered():
@@ -89,7 +89,7 @@ def _text(moves: Moves) -> str:
     for policy, number in sorted(moves.no_policy.items()):
         lines.append(f"{thousands(number):>9}  {policy}: the bundle has no such policy")
     if moves.unreadable:
-        lines.append(f"{thousands(moves.unreadable):>9}  lines are no records")
+        lines.append(f"{thousands(moves.unreadable):>9}  {noun(moves.unreadable, *NO_RECORD)}")
     lines.append(f"digest of the new decisions {moves.digest:064x}")
     return "\n".join(lines)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from policyengine.commands.options import thousands
+from policyengine.commands.options import counted, thousands
 from policyengine.runtime import events as e
 
 
@@ -80,7 +80,7 @@ def _measured(event: e.ContextMeasured) -> str:
     tier = f", tier {event.tier}" if event.tier != "none" else ""
     tip = f" – {event.tip_text}" if event.tip_text else ""
     source = "estimated" if event.tokens_source == "estimate" else "from usage"
-    return f"context {thousands(event.tokens)} tokens ({source}){left}{tier}{tip}"
+    return f"context {counted(event.tokens, 'token')} ({source}){left}{tier}{tip}"
 
 
 def _routed(event: e.Routed) -> str:
@@ -91,7 +91,7 @@ def _routed(event: e.Routed) -> str:
 def _tool(event: e.ToolEnded) -> str:
     how = "error, " if event.error else "cancelled, " if event.cancelled else ""
     cut = ", cut" if event.cut else ""
-    return f"tool {event.name}: {how}{thousands(event.output_bytes)} bytes{cut}, {thousands(event.duration_ms)} ms"
+    return f"tool {event.name}: {how}{counted(event.output_bytes, 'byte')}{cut}, {thousands(event.duration_ms)} ms"
 
 
 def _ended(event: e.RoundEnded) -> str:
@@ -109,15 +109,17 @@ _LINES: dict[type, Callable[[Any], str | None]] = {
     e.Routed: _routed,
     e.FellBack: lambda one: f"fell back from {one.requested} to {one.actual}: {one.reason}",
     e.Retrying: lambda one: f"{one.failure}; trying again in {thousands(one.delay_ms)} ms",
-    e.CompactionStarted: lambda one: f"compacting{' (forced)' if one.forced else ''}, cap {thousands(one.cap)} tokens",
+    e.CompactionStarted: lambda one: f"compacting{' (forced)' if one.forced else ''}, cap {counted(one.cap, 'token')}",
     e.CompactionEnded: lambda one: (
-        f"compaction {one.outcome}: {thousands(one.tokens_before)} → {thousands(one.tokens_after)} tokens"
+        f"compaction {one.outcome}: {thousands(one.tokens_before)} → {counted(one.tokens_after, 'token')}"
     ),
     e.Degraded: lambda one: f"warning: {one.what} failed ({one.error}); {one.how}",
     e.Restored: lambda one: f"{one.what} works again",
-    e.LoopSuspected: lambda one: f"stopped: the same {one.what} came {one.times} times",
+    e.LoopSuspected: lambda one: f"stopped: the same {one.what} came {counted(one.times, 'time')}",
     e.CapabilityMissing: lambda one: f"{one.message}; {one.instead}",
-    e.FastTurnedOff: lambda one: f"fast routing is off: {one.fallbacks} of {one.fast_rounds} fast rounds fell back",
+    e.FastTurnedOff: lambda one: (
+        f"fast routing is off: {one.fallbacks} of {counted(one.fast_rounds, 'fast round')} fell back"
+    ),
     e.HistoryRepaired: lambda one: "the saved history was not valid and was repaired",
 }
 _WARNINGS = (e.Degraded, e.LoopSuspected)

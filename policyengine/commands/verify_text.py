@@ -12,7 +12,7 @@ import click
 
 from policyengine.check.proofs.ranges import Ranges
 from policyengine.check.proofs.results import Report, Result, Verdict
-from policyengine.commands.options import thousands, wants_color
+from policyengine.commands.options import counted, thousands, wants_color
 
 _STYLE = {
     Verdict.PROVEN: "green",
@@ -30,7 +30,7 @@ def text(report: Report, bundle: str | None, everything: bool) -> str:
     for policy, results in groupby(report.results, key=lambda result: result.policy):
         lines += [f"policy {policy}", *_policy(list(results), bundle, everything), ""]
     counts = ", ".join(f"{report.count(verdict)} {verdict.value}" for verdict in Verdict if report.count(verdict))
-    lines.append(f"{len(report.results)} claims: {counts or 'none'}")
+    lines.append(f"{counted(len(report.results), 'claim')}: {counts or 'none'}")
     return "\n".join(lines)
 
 
@@ -83,7 +83,7 @@ def windows(ranges: Ranges) -> str:
         thousands(low) if low == high else f"{thousands(low)} to {thousands(high)}"
         for low, high in ranges.parts[:_MOST_RANGES]
     ]
-    more = f" and {len(ranges.parts) - _MOST_RANGES} more ranges" if len(ranges.parts) > _MOST_RANGES else ""
+    more = f" and {counted(len(ranges.parts) - _MOST_RANGES, 'more range')}" if len(ranges.parts) > _MOST_RANGES else ""
     one = len(ranges) == 1
     return f"window{'' if one else 's'} {', '.join(parts)}{more}"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from policyengine.commands.options import counted
+
 if TYPE_CHECKING:
     from policyengine.check.why_not import Answer
 
@@ -21,7 +23,7 @@ def text(answer: Answer, wanted: str) -> str:
     if not answer.found:
         return f"nothing that gives {wanted} was found: {answer.why}"
     count = len(answer.found[0].changes)
-    lines = [f"nearest inputs that give {wanted}: {count} field{'s' if count != 1 else ''} changed"]
+    lines = [f"nearest inputs that give {wanted}: {counted(count, 'field')} changed"]
     for one in answer.found[:_MOST]:
         width = max(len(path) for path, _, _ in one.changes)
         lines += [f"  {path:<{width}}  {_short(old)} → {_short(new)}" for path, old, new in one.changes]

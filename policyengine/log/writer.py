@@ -114,9 +114,9 @@ class Log:
         if self._thread.is_alive():
             left = self._queue.qsize()
             self.dropped += left
-            self._warn("close", f"the log was closed before {left} records were written")
+            self._warn("close", f"the log was closed before everything was written; records lost: {left}")
         elif self.dropped:
-            self._warn("dropped", f"{self.dropped} records were lost")
+            self._warn("dropped", f"records lost: {self.dropped}")
 
     def __enter__(self) -> Log:
         return self
@@ -141,7 +141,7 @@ class Log:
             waited = int((time.monotonic() - started) * 1000)
             action = self._ask("queue_full", waited_ms=waited)
             if action == "stop":
-                self._stopped = f"the log cannot keep up: {self._limit} records wait"
+                self._stopped = f"the log cannot keep up; records that wait: {self._limit}"
                 raise LogError(self._stopped)
             if action == "drop":
                 with self._lost_lock:

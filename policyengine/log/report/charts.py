@@ -70,7 +70,7 @@ def _session(name: str, rounds: list[SessionRound], number: int) -> Chart:
     reached = [one.tier for one in rounds if one.tier and one.tier != "none"]
     most = max((one.tokens or 0 for one in rounds), default=0)
     words = (
-        f"{len(rounds)} rounds, at most {_number(most)} tokens; compactions: {len(compacted)}; "
+        f"Rounds: {len(rounds)}; tokens: at most {_number(most)}; compactions: {len(compacted)}; "
         f"rounds at or above warn: {len(reached)}."
     )
     layout = {"xaxis": {"title": {"text": "round"}}, "yaxis": {"title": {"text": "tokens"}, "rangemode": "tozero"}}
