@@ -20,7 +20,7 @@ from policyengine.check.replay import (
     estimate_totals,
     routing_totals,
 )
-from policyengine.commands.options import thousands
+from policyengine.commands.options import counted, noun, thousands
 from policyengine.compression.refetch import Refetch
 from policyengine.source.render import printable
 
@@ -135,7 +135,7 @@ def _session_totals(one: SessionReplay) -> list[str]:
     ]
     if estimate["p50"] is not None:
         lines.append(
-            f"estimate / reported prompt tokens over {estimate['rounds']} rounds: "
+            f"estimate / reported prompt tokens over {counted(estimate['rounds'], 'round')}: "
             f"p5 {estimate['p5']:.3f}, p50 {estimate['p50']:.3f}, p95 {estimate['p95']:.3f}"
         )
     if cache["p50"] is not None:
@@ -143,7 +143,7 @@ def _session_totals(one: SessionReplay) -> list[str]:
     lines += [_refetched(item) for item in one.refetches]
     if session.skipped:
         shown = ", ".join(f"{name} {count}" for name, count in session.skipped.items())
-        lines.append(f"skipped {sum(session.skipped.values())} of {session.lines} lines: {shown}")
+        lines.append(f"skipped {sum(session.skipped.values())} of {counted(session.lines, 'line')}: {shown}")
     if session.noted:
         lines.append("noted: " + ", ".join(f"{name} {count}" for name, count in session.noted.items()))
     return lines
@@ -152,8 +152,9 @@ def _session_totals(one: SessionReplay) -> list[str]:
 def _refetched(item: Refetch) -> str:
     rate = f"{item.rate:.1%}" if item.rate is not None else "–"
     return (
-        f"read again after the compaction before round {item.round}: {len(item.files)} of {item.known} known files"
-        f" ({rate}), {thousands(item.tokens)} tokens; {item.edited} of them were edited next"
+        f"read again after the compaction before round {item.round}: {len(item.files)} of"
+        f" {counted(item.known, 'known file')} ({rate}), {counted(item.tokens, 'token')};"
+        f" {item.edited} of them {noun(item.edited, 'was', 'were')} edited next"
     )
 
 
