@@ -38,7 +38,7 @@ def _answer(request: Any) -> list[Any]:
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_two_hundred_sessions_at_once(kind: str, tmp_path: Path) -> None:
-    bundle = quick()
+    bundle = quick(compression_triggers={"enabled": ["share"]})
     store = MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "state.db")
     log = Log(Recorder(bundle, source="runtime"), [open_sink(tmp_path / "log.jsonl")], logging_policy(bundle))
     made, _ = adapter(Script([_answer]), bundle=bundle, store=store, log=log)

@@ -19,11 +19,12 @@ from policyengine.runtime.triggering import Triggering
 
 WINDOW = 200_000
 LONG = "x" * 40_000
+BOTH = {"enabled": ["sliding_window", "share"]}
 
 
 def _session(*streams: Any, **more: Any) -> tuple[Any, Script, Any]:
     script = Script(streams)
-    made, log = adapter(script, bundle=more.pop("bundle", None) or quick())
+    made, log = adapter(script, bundle=more.pop("bundle", None) or quick(compression_triggers=BOTH))
     big = tool(run=lambda _: ToolOutput(LONG))
     return made.session("big", tools=[big], window=WINDOW, **more), script, log
 
@@ -119,7 +120,7 @@ def test_triggers_only_ever_add_to_what_the_ladder_compacts(tokens: int, span: i
         "prompt": "ship it" if ending else "show me", "window": WINDOW, "span_tokens": span, "stale_tokens": 0,
         "turns_since_summary": turns, "messages_since_ending": None, "task_boundary": False,
     }  # fmt: skip
-    loop, count = Loop(quick()), Count(Sizes(), Sizes(), last_prompt_tokens=tokens)
+    loop, count = Loop(quick(compression_triggers=BOTH)), Count(Sizes(), Sizes(), last_prompt_tokens=tokens)
     plain = loop.before_send(LoopState(), count, window=WINDOW, session_prompt_count=1)
     asked = loop.before_send(LoopState(), count, window=WINDOW, session_prompt_count=1, triggers=triggers)
     assert asked.compact >= plain.compact
