@@ -83,7 +83,8 @@ def _cells(row: RoundReplay) -> list[Text | str]:
     before, after = row.before, row.after
     compaction = ""
     if before.compact:
-        compaction = "forced" if before.forced else "auto"
+        by = before.trigger if before.reason == "triggered" else None
+        compaction = "forced" if before.forced else by or "auto"
         compaction += ", as recorded" if row.compaction_recorded else f", {row.compaction_result}"
     elif row.compaction_recorded:
         compaction = "recorded only"

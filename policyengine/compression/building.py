@@ -30,6 +30,9 @@ _TAG = re.compile(r"</?[a-z_-]+>")
 _SENTENCE = re.compile(r"(?<=[^.\s][.!?]) (?=[A-Z`])|(?<=[。！？])")
 
 
+_EMPTY = ArtefactIndex()
+
+
 def word_list(loop: Loop, name: str) -> tuple[str, ...]:
     """A word list of the loop's bundle; empty where it has none of that name."""
     for document in loop.bundle.documents:
@@ -68,9 +71,9 @@ class Indexer:
 
         `summaries` are the rounds (1-based) whose send begins with the summary of a compaction.
         """
-        build = _Building(self, index)
+        build = Building(self, index)
         for item in rounds:
-            build.round(item, item.index in summaries)
+            build.round(item, after_compaction=item.index in summaries)
         return build.done()
 
     def is_injected(self, text: str) -> bool:
@@ -83,8 +86,10 @@ def summaries_of(session: Session) -> frozenset[int]:
     return frozenset(item.round for item in session.recorded_compactions)
 
 
-class _Building:
-    def __init__(self, indexer: Indexer, index: ArtefactIndex) -> None:
+class Building:
+    """An index that grows round by round."""
+
+    def __init__(self, indexer: Indexer, index: ArtefactIndex = _EMPTY) -> None:
         self.by = indexer
         self.limits: Mapping[str, int] = indexer.artefacts.limits
         self.files = dict(index.raw_files)
@@ -99,12 +104,14 @@ class _Building:
         self.rounds = index.rounds
 
     def done(self) -> ArtefactIndex:
+        """The index as it is now. It shares what it holds with this: to be used before the next round comes."""
         return ArtefactIndex(
             self.files, self.commands, self.errors, self.decisions, self.requests, self.plan, self.failed,
             self.unmapped, self.last_commit, self.rounds,
         )  # fmt: skip
 
-    def round(self, item: Round, after_compaction: bool) -> None:
+    def round(self, item: Round, *, after_compaction: bool = False) -> None:
+        """Take a round. `after_compaction` says that its send begins with a summary."""
         self.rounds = max(self.rounds, item.index)
         said = [part for part in item.added if part.kind == "text" and part.call_id is None and part.text]
         for part in said[1:] if after_compaction else said:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from policyengine.compression.history import Entry
+from policyengine.compression.history import Entry, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,25 @@ def safe_points(entries: Sequence[Entry]) -> list[int]:
         if furthest < index and (index == len(entries) or _apart(entries[index - 1], entries[index])):
             points.append(index)
     return points
+
+
+def split(roles: Sequence[Role], tokens: Callable[[int], int], keep_tokens: int, keep_last: int = 0) -> int:
+    """Where an agent's own compaction cuts: messages before the index are summarised, those from it on are kept.
+
+    `tokens` gives a message's size. As much of the end is kept as fits into `keep_tokens`, and in any case the last
+    `keep_last` messages. A cut never stands between calls and their results. Only what is kept is looked at.
+    """
+    cut = len(roles) - keep_last
+    while 0 < cut < len(roles) and roles[cut] == "tool":
+        cut -= 1
+    best, left = cut, keep_tokens
+    for index in range(cut - 1, -1, -1):
+        left -= tokens(index)
+        if left < 0:
+            break
+        if roles[index] != "tool":
+            best = index
+    return best
 
 
 def _apart(before: Entry, after: Entry) -> bool:

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from policyengine.kinds.kind import Kind
@@ -99,6 +99,12 @@ def load(path: str | Path | None = None) -> Bundle:
         first = errors[0]
         raise BundleError(f"{first.place}: {first.message}{more}", errors)
     return bundle
+
+
+@lru_cache(maxsize=1)
+def builtin() -> Bundle:
+    """The bundle that comes with the package, read once: it serves for kinds that another bundle leaves out."""
+    return load()
 
 
 def check(path: str | Path | None = None, *, tests: bool = True) -> tuple[Bundle | None, list[Finding]]:

@@ -6,15 +6,16 @@ Replay and the runtime adapter both call this module, so that a dry run decides 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from policyengine.kinds.bundle import Bundle
+from policyengine.kinds.bundle import Bundle, builtin
 from policyengine.kinds.policy import Policy
 from policyengine.kinds.tokenizers import Count as TokenCount
 from policyengine.kinds.tokenizers import TokenizerUnavailableError, counter
 from policyengine.rules.decision import Decision
+from policyengine.source.errors import InputError
 
 BREAKER_FIELDS = ("consecutive_failures", "rescues", "opened_at_ms", "probe_at_ms", "generation")
 
@@ -98,6 +99,8 @@ class BeforeSend:
     tip: Mapping[str, Any]
     state: LoopState
     made: tuple[Made, ...]
+    trigger: str | None = None
+    """What asks for a compaction before the ladder does, None where nothing does."""
 
     @property
     def tier(self) -> str:
@@ -150,6 +153,22 @@ class Loop:
         self.directives = bundle.serving("Directives")
         self.models = bundle.serving("ModelCatalogue")
         self.tools = bundle.serving("ToolCatalogue")
+        self._policies: dict[str, Policy] = {}
+
+    def policy(self, kind: str) -> Policy:
+        """The policy that serves for a kind; the built-in one where the bundle has none."""
+        found = self._policies.get(kind)
+        if found is None:
+            try:
+                found = self.bundle.serving(kind)
+            except InputError:
+                found = builtin().serving(kind)
+            self._policies[kind] = found
+        return found
+
+    def asking(self, made: list[Made], *, trace: bool = False) -> Callable[[str, Mapping[str, Any]], Mapping[str, Any]]:
+        """A way to ask the policy of a kind; each decision is added to `made`."""
+        return lambda kind, given: self._ask(made, self.policy(kind), given, trace).outcome
 
     def before_send(
         self,
@@ -175,11 +194,12 @@ class Loop:
         tokens: int | None = estimate.outcome["tokens"]
         ladder = self._ask(made, self.ladder, {"window": window, "tokens": tokens or 0}, trace).outcome
         tier = ladder["tier"]
-        triggered = False
+        trigger: str | None = None
         if triggers is not None:
             policy = self.bundle.serving("CompressionTriggers")
             given = {**triggers, "tier": tier, "tokens": tokens or 0}
-            triggered = self._ask(made, policy, given, trace).outcome["compress"]
+            wanted = self._ask(made, policy, given, trace).outcome
+            trigger = (wanted.get("trigger") or wanted["reason"]) if wanted["compress"] else None
         if tier == "hard" and state.tier != "hard":
             state = self._event(made, state, "hard_crossing", now_ms=now_ms, trace=trace)
         answer = self._ask(made, self.breaker, self._breaker_input(state, "ask", now_ms), trace)
@@ -192,7 +212,7 @@ class Loop:
             {
                 "forced": forced,
                 **({"asked": True} if asked else {}),
-                **({"triggered": True} if triggered else {}),
+                **({"triggered": True} if trigger is not None else {}),
                 "breaker": breaker,
                 "rescue": rescue,
                 "tokens": tokens or 0,
@@ -216,7 +236,7 @@ class Loop:
         state = replace(state, tier=tier, tip=tip["tip"], compactions_in_a_row=in_a_row)
         return BeforeSend(
             tokens, estimate.outcome["tokens_source"], ladder, breaker, rescue, forced, gate["compact"],
-            gate["reason"], tip, state, tuple(made),
+            gate["reason"], tip, state, tuple(made), trigger,
         )  # fmt: skip
 
     def compacted(

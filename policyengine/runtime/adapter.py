@@ -258,7 +258,7 @@ class Adapter:
             tracing=tracing,
             places=(display, recording, *mirrors),
         )
-        core.prompts = sum(1 for message in history.messages if message.role == "user" and not message.summary)
+        core.prompts, core.sent = transcript.starts()
         if not core.serves(settings.primary):
             core.provider_of(settings.primary)
 

@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from policyengine.kinds.bundle import builtin
 from policyengine.kinds.loop import BREAKER_FIELDS, AfterBatch, Batch, BeforeSend, Count, LoopState, Made
 from policyengine.kinds.registry import KINDS
 from policyengine.runtime.clock import Clock
 from policyengine.runtime.events import Degraded, Event
 from policyengine.runtime.hooks import Hooks, hooked
 from policyengine.runtime.journal import Journal
-from policyengine.runtime.live import Live, builtin
+from policyengine.runtime.live import Live
 from policyengine.runtime.state.store import State, StateStore
 
 _NO_LADDER = {

@@ -17,7 +17,7 @@ from policyengine.runtime.sizing import message_sizes
 from policyengine.runtime.tools import Permission, Ran, Tool, ToolTexts, groups, run_call
 from policyengine.runtime.tracing import Span
 from policyengine.sessions.content import fingerprint
-from policyengine.sessions.model import ToolCall, ToolResult
+from policyengine.sessions.model import Said, ToolCall, ToolResult
 
 
 @dataclass(slots=True)
@@ -113,7 +113,10 @@ class BatchRunner:
                 span.end(error)
         ran[call.id] = done
         core.history.settle(done.result)
-        core.transcript.result(done.result, None, core.now_ms())
+        said = Said(
+            *kind, done.output.skip_llm_round is True, done.output.result_is_terminal is True, done.output.model
+        )
+        core.transcript.result(done.result, None, core.now_ms(), said)
         result = done.result
         took = round((time.monotonic() - begun) * 1000)
         text = "\n".join(part.text for part in result.parts if isinstance(part, Text))

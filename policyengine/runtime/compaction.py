@@ -7,18 +7,20 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from policyengine.compression.cut import split
+from policyengine.kinds import compacting
+from policyengine.kinds.compacting import NOTHING
 from policyengine.kinds.loop import BeforeSend
 from policyengine.runtime.calls import call
 from policyengine.runtime.core import Core
 from policyengine.runtime.events import CompactionEnded, CompactionStarted
-from policyengine.runtime.history import split, summary_role
+from policyengine.runtime.history import summary_role
 from policyengine.runtime.messages import Message, Text
 from policyengine.runtime.provider import Request
 from policyengine.runtime.sizing import message_sizes
 from policyengine.runtime.summarizer import StopReason, Summarizer, Summary, SummaryAnswer, SummaryJob
 from policyengine.runtime.tracing import Span
 
-NOTHING: Final = "nothing_to_summarise"
 CANCELLED: Final = "cancelled"
 _STOPS: Final[Mapping[str, StopReason]] = {
     "stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter",
@@ -74,13 +76,13 @@ class Compactor:
         tokens = before.tokens or 0
         model = self.model(target)
         window = core.window_of(model)
-        plan = core.advisor.ask("SummaryPlan", {"tokens": tokens, "window": window, "forced": before.forced})
+        plan = compacting.plan(core.advisor.ask, tokens=tokens, window=window, forced=before.forced)
         messages = core.history.messages
-        cut = split(messages, self._token_sizes(messages), plan["keep_tokens"], _unanswered(messages))
+        cut = self._split(messages, plan["keep_tokens"])
         if cut == 0:
             return await self._nothing(before, tokens)
         span, kept = messages[:cut], messages[cut:]
-        decided = self._cap(before, model, window)
+        decided = compacting.call(core.advisor.ask, before, core.live().loop.model(model), window)
         core.say(CompactionStarted(before.forced, before.tokens, decided["max_output_tokens"]))
         summary = Summary("rejected")
         if decided["call"]:
@@ -100,24 +102,23 @@ class Compactor:
         """There is nothing to summarise: no verdict the first time; again in a row, what is left cannot be cut."""
         core = self._core
         result = NOTHING
-        if before.state.compactions_in_a_row > 1:
+        if compacting.nothing_counts(before):
             result = await self._judge(before, Summary("stop", "-"), None, tokens, tokens)
         core.say(CompactionEnded(result, before.forced, tokens, None, core.state.consecutive_failures))
         return Outcome(result)
 
     async def _judge(self, before: BeforeSend, summary: Summary, cap: int | None, tokens: int, after: int) -> str:
         core = self._core
-        facts = {
-            "stop_reason": summary.stop_reason,
-            "summary_bytes": summary.bytes,
-            "output_tokens": summary.output_tokens,
-            "reasoning_tokens": summary.reasoning_tokens,
-            "max_output_tokens": cap,
-            "tokens_before": tokens,
-            "tokens_after": after,
-            "auto": before.ladder["auto"],
-            "compactions_in_a_row": max(1, before.state.compactions_in_a_row),
-        }
+        facts = compacting.judged(
+            before,
+            tokens,
+            after,
+            stop_reason=summary.stop_reason,
+            summary_bytes=summary.bytes,
+            output_tokens=summary.output_tokens,
+            reasoning_tokens=summary.reasoning_tokens,
+            max_output_tokens=cap,
+        )
         result, core.state = await core.advisor.compacted(
             core.state, forced=before.forced, facts=facts, generation=before.state.generation
         )
@@ -138,10 +139,11 @@ class Compactor:
     def cut(self, tokens: int, window: int | None) -> int:
         """How many messages a compaction of the automatic path would summarise now."""
         core = self._core
-        given = {"tokens": tokens, "window": window, "forced": False}
-        messages = core.history.messages
-        keep = core.live().policy("SummaryPlan").outcome(given)["keep_tokens"]
-        return split(messages, self._token_sizes(messages), keep, _unanswered(messages))
+        policy = core.live().policy
+        plan = compacting.plan(
+            lambda kind, given: policy(kind).outcome(given), tokens=tokens, window=window, forced=False
+        )
+        return self._split(core.history.messages, plan["keep_tokens"])
 
     def model(self, target: str) -> str:
         """Who summarises: the model that served last where its window is larger than that of the one to come."""
@@ -149,25 +151,7 @@ class Compactor:
         last = core.last_primary
         if last is None or last == target:
             return target
-        old, new = core.window_of(last), core.window_of(target)
-        return last if old is not None and (new is None or old > new) else target
-
-    def _cap(self, before: BeforeSend, model: str, window: int | None) -> Mapping[str, Any]:
-        """The cap that goes on the wire, or that no call can be made."""
-        core = self._core
-        facts = core.live().loop.model(model)
-        given = {
-            "window": window,
-            "input_tokens": before.tokens or 0,
-            "cap": before.ladder["compact_max_output_tokens"],
-            "max_output": facts["max_output"],
-            "thinking_headroom": facts["thinking_headroom"],
-        }
-        decided = core.advisor.ask("CompactionCall", given)
-        if not decided["call"] and before.tokens_source != "usage" and window is not None:
-            # Only the provider's own count may keep a compaction from being tried.
-            decided = core.advisor.ask("CompactionCall", {**given, "window": None})
-        return decided
+        return last if compacting.by_model_before(core.window_of(last), core.window_of(target)) else target
 
     async def _summary(
         self,
@@ -263,9 +247,11 @@ class Compactor:
             text = max(text, summary.output_tokens - (summary.reasoning_tokens or 0))
         return rest + text
 
-    def _token_sizes(self, messages: Sequence[Message]) -> list[int]:
-        loop = self._core.live().loop
-        return [loop.size_tokens(one) for one in self._core.sizes(messages)]
+    def _split(self, messages: Sequence[Message], keep_tokens: int) -> int:
+        """Before which message this history is cut."""
+        loop, sizes = self._core.live().loop, self._core.sizes(messages)
+        roles = [message.role for message in messages]
+        return split(roles, lambda index: loop.size_tokens(sizes[index]), keep_tokens, _unanswered(messages))
 
 
 def _unanswered(messages: Sequence[Message]) -> int:

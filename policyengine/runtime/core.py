@@ -78,6 +78,9 @@ class Core:
     compacted_or_cleared: bool = False
     rounds: int = 0
     prompts: int = 0
+    """Messages that started a turn, whoever sent them."""
+    sent: int = 0
+    """Messages that the person has sent."""
     attempts: int = 0
     last_primary: str | None = None
     usage: dict[str, list[Tokens]] = field(default_factory=dict)

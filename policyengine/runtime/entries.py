@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final
 
 from policyengine.compression.history import Entry
 from policyengine.runtime.messages import Call, Image, Message, Result, Text, Thinking
-from policyengine.sessions.content import fingerprint, size, to_json
-from policyengine.sessions.model import Part, PartKind, Round, ToolCall, ToolResult
+from policyengine.sessions.content import call_part, fingerprint, size
+from policyengine.sessions.model import Part, Round, ToolCall, ToolResult
 
 
 class Entries:
@@ -26,6 +24,7 @@ class Entries:
         """How many entries there are up to the end of each message."""
         self._before = rounds_before
         self._turn = 1
+        self._asked = False
         self._waiting: tuple[Part, ...] = ()
 
     def extend(self, messages: Sequence[Message]) -> None:
@@ -35,9 +34,13 @@ class Entries:
             index = self._before + len(self.rounds) + 1
             calls = {b.id: _call(b, results.get(b.id)) for b in message.blocks if isinstance(b, Call)}
             if message.role == "user" and not message.summary:
-                self._turn += bool(self.rounds)
-            parts = tuple(_part(block) for block in message.blocks)
-            for block, part in zip(message.blocks, parts, strict=True):
+                # Messages that had no answer in between are one turn: they went out together.
+                self._turn += bool(self.rounds) and not self._asked
+                self._asked = True
+            elif message.role == "assistant":
+                self._asked = False
+            parts = [(block, part) for block in message.blocks for part in _parts(block)]
+            for block, part in parts:
                 self.entries.append(
                     Entry(
                         len(self.entries) + 1,
@@ -53,12 +56,13 @@ class Entries:
                         message.summary,
                     )
                 )
+            said = tuple(part for _, part in parts)
             if message.role == "assistant" and not message.summary:
-                done = Round(index, self._turn, 0, None, None, self._waiting, parts, tuple(calls.values()), False)
+                done = Round(index, self._turn, 0, None, None, self._waiting, said, tuple(calls.values()), False)
                 self.rounds.append(done)
                 self._waiting = ()
             elif not message.summary:
-                self._waiting = (*self._waiting, *parts)
+                self._waiting = (*self._waiting, *said)
             self.ends.append(len(self.entries))
 
     def all_rounds(self) -> list[Round]:
@@ -69,27 +73,30 @@ class Entries:
         return [*self.rounds, Round(index, self._turn, 0, None, None, self._waiting, (), (), False)]
 
 
-def _part(block: Text | Image | Thinking | Call | Result) -> Part:
+def _parts(block: Text | Image | Thinking | Call | Result) -> list[Part]:
+    """A block as a reader of the saved session makes parts of it; a result's pictures are parts beside its text."""
     if isinstance(block, Text):
-        return Part("text", block.text, size(block.text))
+        return [Part("text", block.text, size(block.text))]
     if isinstance(block, Image):
-        return Part("image", None, len(block.data))
+        return [Part("image", None, len(block.data))]
     if isinstance(block, Thinking):
-        return Part("thinking", block.text, size(block.text))
+        return [Part("thinking", block.text, size(block.text))]
     if isinstance(block, Call):
-        text = block.raw_arguments if block.raw_arguments is not None else to_json(dict(block.arguments))
-        return Part("tool_call", text, size(text), block.id)
+        arguments = block.raw_arguments if block.raw_arguments is not None else dict(block.arguments)
+        return [call_part(block.name, arguments, block.id)]
     text = "\n".join(part.text for part in block.parts if isinstance(part, Text))
-    return Part("tool_result", text, size(text), block.call_id)
+    images = [part for part in block.parts if isinstance(part, Image)]
+    return [
+        Part("tool_result", text, size(text), block.call_id),
+        *(Part("image", None, len(image.data), block.call_id) for image in images),
+    ]
 
 
 def _call(block: Call, result: Result | None) -> ToolCall:
     arguments = block.raw_arguments if block.raw_arguments is not None else dict(block.arguments)
     found = None
     if result is not None:
-        parts = tuple(replace(_part(part), kind=_RESULT) for part in result.parts)
-        found = ToolResult(parts, sum(part.bytes for part in parts), result.error, result.cancelled)
+        parts = tuple(_parts(result))
+        texts = sum(part.bytes for part in parts if part.kind == "tool_result")
+        found = ToolResult(parts, texts, result.error, result.cancelled)
     return ToolCall(block.id, block.name, arguments, fingerprint(arguments), found)
-
-
-_RESULT: Final[PartKind] = "tool_result"

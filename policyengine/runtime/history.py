@@ -312,22 +312,3 @@ def summary_role(before: Message | None, after: Message | None) -> Role:
     if before.role == "user" and (after is None or after.role != "assistant"):
         return "assistant"
     return "user" if before.role != "user" else "assistant"
-
-
-def split(messages: Sequence[Message], sizes: Sequence[int], keep_tokens: int, keep_last: int = 0) -> int:
-    """Where a compaction cuts: messages before the index are summarised, those from it on are kept.
-
-    `sizes` are the messages' tokens. As much of the end is kept as fits into `keep_tokens`, and in any case the last
-    `keep_last` messages. A cut never stands between calls and their results.
-    """
-    cut = len(messages) - keep_last
-    while 0 < cut < len(messages) and messages[cut].role == "tool":
-        cut -= 1
-    best, left = cut, keep_tokens
-    for index in range(cut - 1, -1, -1):
-        left -= sizes[index]
-        if left < 0:
-            break
-        if messages[index].role != "tool":
-            best = index
-    return best

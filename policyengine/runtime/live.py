@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from policyengine.compression.compressor import Compressor
-from policyengine.kinds.bundle import Bundle, load
+from policyengine.kinds.bundle import Bundle
 from policyengine.kinds.loop import Loop
 from policyengine.kinds.policy import Policy
 from policyengine.log.record import Recorder
-from policyengine.source.errors import InputError
-
-
-@lru_cache(maxsize=1)
-def builtin() -> Bundle:
-    """The bundle that comes with the package: it serves for kinds that another bundle leaves out."""
-    return load()
 
 
 class Live:
@@ -30,7 +23,6 @@ class Live:
         self.bundle = bundle
         self.shadow = shadow
         self.loop = Loop(bundle, ladder)
-        self._policies: dict[str, Policy] = {}
 
     @property
     def digest(self) -> str:
@@ -51,14 +43,7 @@ class Live:
 
     def policy(self, kind: str) -> Policy:
         """The policy that serves for a kind; the built-in one where the bundle has none."""
-        found = self._policies.get(kind)
-        if found is None:
-            try:
-                found = self.bundle.serving(kind)
-            except InputError:
-                found = builtin().serving(kind)
-            self._policies[kind] = found
-        return found
+        return self.loop.policy(kind)
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:

@@ -102,7 +102,7 @@ class RoundRunner:
             core.state,
             core.count(),
             window=window,
-            prompts=core.prompts,
+            prompts=core.sent,
             forced=forced,
             triggers=None if forced else self._triggers(model),
         )
@@ -140,8 +140,7 @@ class RoundRunner:
     async def _prepare(self, plan: Plan, report: Report, span: Span) -> str:
         """What happens before the send; the model that it then goes to."""
         core = self._core
-        # A fast model only gets what fits it; the ladder is that of the model that carries the conversation.
-        target = core.settings.primary if plan.tier == "fast" else plan.model
+        target = self._target(plan)
         before = await self._measure(target, report)
         if before.compact:
             outcome = await self._compactor.compact(before, target, parent=span)
@@ -157,6 +156,10 @@ class RoundRunner:
                 )
                 return core.last_primary
         return plan.model
+
+    def _target(self, plan: Plan) -> str:
+        """The model whose ladder counts: a fast model only gets what fits it; another one carries the conversation."""
+        return self._core.settings.primary if plan.tier == "fast" else plan.model
 
     def _too_small(self, target: str, before: BeforeSend) -> bool:
         """Whether the model before could take what this one cannot."""
@@ -180,7 +183,7 @@ class RoundRunner:
             attempt = await self._attempt(request, limits, tier, report, span)
             if attempt.good and self.draft is not None and self.draft.commit():
                 # From here to the end nothing waits: the answer is whole and enters as a whole.
-                return attempt, self._store(attempt, tier, prompt_id, report)
+                return attempt, self._store(attempt, tier, self._target(plan), prompt_id, report)
             self.early.cancel()
             failure = attempt.failure
             self.withdraw(failure.kind if failure else "stopped")
@@ -310,8 +313,9 @@ class RoundRunner:
             report.fast_source = "usage" if whole else "estimated"
         return attempt
 
-    def _store(self, attempt: Attempt, tier: Tier, prompt_id: str, report: Report) -> Message | None:
-        """Take a whole answer into the history and the recording. Nothing here waits."""
+    def _store(self, attempt: Attempt, tier: Tier, measured: str, prompt_id: str, report: Report) -> Message | None:
+        """Take a whole answer into the history and the recording; its send was measured against the window of the
+        model `measured`. Nothing here waits."""
         core = self._core
         settings = core.live().settings
         message = core.history.push_answer(attempt.blocks, prompt_id, settings["interrupted"])
@@ -337,7 +341,7 @@ class RoundRunner:
                 model=attempt.model,
                 tokens=report.tokens,
                 finish=finish,
-                window=core.window_of(core.settings.primary),
+                window=core.window_of(measured),
             )
         core.say(RoundEnded(report.number, attempt.model, tier, finish, report.tokens))
         return message

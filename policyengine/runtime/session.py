@@ -140,7 +140,7 @@ class Session:
     async def _compact(self) -> Outcome:
         core = self._core
         before = await core.advisor.before_send(
-            core.state, core.count(), window=core.window_of(core.settings.primary), prompts=core.prompts, asked=True
+            core.state, core.count(), window=core.window_of(core.settings.primary), prompts=core.sent, asked=True
         )
         core.state = before.state
         if not before.compact:
@@ -205,8 +205,9 @@ class Session:
             core.choices.explicit_model = start.model
         if core.history.push_user(blocks, start.prompt_id) if blocks else False:
             core.prompts += 1
+            core.sent += start.kind == "interactive"
             core.answers = []
-            core.transcript.user(core.history.messages[-1], start.kind, core.now_ms())
+            core.transcript.user(core.history.messages[-1], start.kind, core.now_ms(), model=start.model)
         self._last = start
         turn = Turn(core, start, self._compactor, self._batches, self._switches, self._between_rounds)
         self._turn = turn

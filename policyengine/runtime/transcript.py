@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ from policyengine.runtime.history import HistoryError
 from policyengine.runtime.message_json import as_json, from_json
 from policyengine.runtime.messages import Call, Image, Message, Result, Text, Thinking
 from policyengine.sessions.content import to_json
+from policyengine.sessions.model import Said
+from policyengine.sessions.qwen_code import OWN
 from policyengine.source.errors import InputError
 
-_OWN = "policyengine"
 _FINISH = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY", "error": "OTHER"}
 
 
@@ -37,10 +39,16 @@ class Transcript:
         """The records as they are now."""
         return tuple(self._records)
 
-    def user(self, message: Message, turn_kind: str, now_ms: int) -> None:
-        """A person's message, or what started the turn in their place."""
-        subtype = {"subtype": turn_kind} if turn_kind in ("notification", "cron") else {}
-        self._add("user", now_ms, message, role="user", **subtype)
+    def user(self, message: Message, turn_kind: str, now_ms: int, *, model: str | None = None) -> None:
+        """A person's message, or what started the turn in their place; `model` is an explicit choice for the turn."""
+        subtype = {"subtype": turn_kind} if turn_kind != "interactive" else {}
+        own = {"model": model} if model is not None else {}
+        self._add("user", now_ms, message, own, role="user", **subtype)
+
+    def starts(self) -> tuple[int, int]:
+        """How many messages started a turn, and how many of them the person sent."""
+        kinds = [record.get("subtype") for record in self._records if record.get("type") == "user"]
+        return len(kinds), kinds.count(None)
 
     def answer(
         self, message: Message, now_ms: int, *, model: str, tokens: Tokens, finish: str, window: int | None
@@ -58,14 +66,19 @@ class Transcript:
             about["usageMetadata"] = known
         if window is not None:
             about["contextWindowSize"] = window
-        self._add("assistant", now_ms, message, role="model", **about)
+        self._add("assistant", now_ms, message, {}, role="model", **about)
 
-    def result(self, result: Result, prompt_id: str | None, now_ms: int) -> None:
-        """The result of one call."""
+    def result(self, result: Result, prompt_id: str | None, now_ms: int, said: Said) -> None:
+        """The result of one call, with what its tool says of it."""
         status = "cancelled" if result.cancelled else "error" if result.error else "success"
         message = Message("tool", (result,), prompt_id)
         self._add(
-            "tool_result", now_ms, message, role="user", toolCallResult={"callId": result.call_id, "status": status}
+            "tool_result",
+            now_ms,
+            message,
+            {"tool": asdict(said)},
+            role="user",
+            toolCallResult={"callId": result.call_id, "status": status},
         )
 
     def compaction(self, messages: Sequence[Message], now_ms: int, *, tokens: int, forced: bool) -> None:
@@ -82,18 +95,18 @@ class Transcript:
         }
         own = {"messages": [as_json(message) for message in messages]}
         self._records.append(
-            {**self._frame("system", now_ms), "subtype": "chat_compression", "systemPayload": payload, _OWN: own}
+            {**self._frame("system", now_ms), "subtype": "chat_compression", "systemPayload": payload, OWN: own}
         )
 
     def cleared(self, now_ms: int) -> None:
         """The person started anew."""
-        self._records.append({**self._frame("system", now_ms), "subtype": "cleared", _OWN: {"messages": []}})
+        self._records.append({**self._frame("system", now_ms), "subtype": "cleared", OWN: {"messages": []}})
 
     def messages(self) -> list[Message]:
         """The history that the records tell, as it was recorded: it may need repair."""
         found: list[Message] = []
         for record in self._records:
-            own = record.get(_OWN)
+            own = record.get(OWN)
             if not isinstance(own, Mapping):
                 continue
             if "messages" in own:
@@ -141,7 +154,7 @@ class Transcript:
             if not isinstance(record, dict):
                 raise InputError(f"{path}:{number}: a record of a session is a JSON object")
             records.append(record)
-        if not any(_OWN in record for record in records):
+        if not any(OWN in record for record in records):
             raise InputError(f"{path}: this is no session that was saved here; `policyengine replay` may still read it")
         name = next((str(record["sessionId"]) for record in records if record.get("sessionId")), "session")
         transcript = cls(name, records)
@@ -156,13 +169,15 @@ class Transcript:
         """The session's id."""
         return self._session_id
 
-    def _add(self, kind: str, now_ms: int, message: Message, *, role: str, **about: Any) -> None:
+    def _add(
+        self, kind: str, now_ms: int, message: Message, own: Mapping[str, Any], *, role: str, **about: Any
+    ) -> None:
         self._records.append(
             {
                 **self._frame(kind, now_ms),
                 "message": {"role": role, "parts": _parts(message)},
                 **about,
-                _OWN: {"message": as_json(message)},
+                OWN: {"message": as_json(message), **own},
             }
         )
 

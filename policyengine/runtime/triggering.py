@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from policyengine.compression.index import ArtefactIndex
-from policyengine.compression.triggers import Looks, facts
+from policyengine.compression.triggers import Watch
 from policyengine.runtime.entries import Entries
 from policyengine.runtime.live import Live
 from policyengine.runtime.messages import Message
@@ -17,18 +16,20 @@ class Triggering:
 
     def __init__(self) -> None:
         self._digest = ""
-        self._start(())
-
-    def _start(self, messages: Sequence[Message]) -> None:
         self._seen: list[Message] = []
-        self._entries = Entries()
-        self._index = ArtefactIndex()
-        self._looks: Looks | None = None
-        self._grow(messages)
+
+    def _start(self, live: Live) -> None:
+        self._seen = []
+        self._history = Entries()
+        self._watch = Watch(live.compressor)
+        self._entries = self._rounds = 0
 
     def _grow(self, messages: Sequence[Message]) -> None:
-        self._entries.extend(messages)
+        self._history.extend(messages)
         self._seen += messages
+        self._watch.entries(self._history.entries[self._entries :])
+        self._watch.rounds(self._history.rounds[self._rounds :])
+        self._entries, self._rounds = len(self._history.entries), len(self._history.rounds)
 
     def facts(
         self, live: Live, messages: Sequence[Message], cut: int, *, tokens: int, window: int | None
@@ -39,28 +40,13 @@ class Triggering:
         """
         if not live.bundle.of_kind("CompressionTriggers"):
             return None
-        if self._digest != live.digest:
-            self._digest = live.digest
-            self._compressor = live.compressor
-            self._start(())
         known = len(self._seen)
-        if known > len(messages) or any(one is not other for one, other in zip(self._seen, messages, strict=False)):
-            self._start(messages)
-        else:
-            self._grow(messages[known:])
-        history = self._entries
-        fresh = history.rounds[self._index.rounds :]
-        if fresh:
-            self._index = self._compressor.indexer.extended(self._index, fresh)
-        end = history.ends[cut - 1] if cut else 0
-        span = [entry for entry in history.entries[:end] if not entry.summary]
-        self._looks = self._looks or Looks(self._compressor)
-        return facts(
-            self._compressor,
-            history.entries,
-            self._index,
-            window=window,
-            tokens=tokens,
-            span=span,
-            looks=self._looks,
+        cut_or_cleared = known > len(messages) or any(
+            one is not other for one, other in zip(self._seen, messages, strict=False)
         )
+        if self._digest != live.digest or cut_or_cleared:
+            self._digest = live.digest
+            self._start(live)
+        self._grow(messages[len(self._seen) :])
+        end = self._history.ends[cut - 1] if cut else 0
+        return self._watch.facts(self._history.entries[end:], window=window, tokens=tokens)

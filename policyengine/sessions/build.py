@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from policyengine.sessions.content import fingerprint, parse_arguments, redacted_length, size, to_json
+from policyengine.sessions.content import call_part, fingerprint, parse_arguments
 from policyengine.sessions.model import (
     Format,
     Part,
     Provider,
     RecordedCompaction,
     Round,
+    Said,
     Session,
     ToolCall,
     ToolResult,
@@ -35,10 +36,11 @@ class CallDraft:
     name: str
     arguments: dict[str, object] | str
     result: ToolResult | None = None
+    said: Said | None = None
 
     def done(self) -> ToolCall:
         """Give the call as it stands."""
-        return ToolCall(self.id, self.name, self.arguments, fingerprint(self.arguments), self.result)
+        return ToolCall(self.id, self.name, self.arguments, fingerprint(self.arguments), self.result, self.said)
 
 
 @dataclass(slots=True)
@@ -59,18 +61,14 @@ class RoundDraft:
     """Ids of the calls."""
     stop_reason: str | None = None
     timestamp_ms: int | None = None
+    window: int | None = None
 
     def call(self, call_id: str, name: str, arguments: object) -> None:
         """Add a tool call of the response; `arguments` as the file has them."""
         parsed = parse_arguments(arguments)
         self.calls.append(CallDraft(call_id, name, parsed))
         self.ids.add(call_id)
-        text = parsed if isinstance(parsed, str) else to_json(parsed)
-        length = redacted_length(text)
-        if length is None:
-            self.output.append(Part("tool_call", text, size(name) + size(text), call_id))
-        else:
-            self.output.append(Part("tool_call", None, size(name) + length, call_id, redacted=True))
+        self.output.append(call_part(name, parsed, call_id))
 
     def done(self) -> Round:
         """Give the round as it stands."""
@@ -91,6 +89,7 @@ class RoundDraft:
             timestamp_ms=self.timestamp_ms,
             # A clock that was set back says nothing about how long the call took.
             duration_ms=duration if duration is not None and duration >= 0 else None,
+            window=self.window,
         )
 
 
@@ -100,6 +99,7 @@ class _TurnDraft:
     redacted: bool
     kind: TurnKind
     first_round: int | None = None
+    model: str | None = None
 
 
 class Builder:
@@ -116,6 +116,7 @@ class Builder:
         self.clock_ms: int | None = None
         self._turns: list[_TurnDraft] = []
         self._compactions: list[RecordedCompaction] = []
+        self._cleared: list[int] = []
         self._context = 0
         self._answered = False  # tool results wait to be sent, and no turn has started since
         self._open_calls: dict[str, CallDraft] = {}
@@ -130,14 +131,23 @@ class Builder:
         """Take content that the next send carries."""
         self.pending.extend(parts)
 
-    def turn(self, prompt: str, *, redacted: bool = False, kind: TurnKind = "interactive", join: bool = False) -> None:
-        """Start a turn. With `join`, a turn that has no round yet takes the prompt in as a further one."""
+    def turn(
+        self,
+        prompt: str,
+        *,
+        redacted: bool = False,
+        kind: TurnKind = "interactive",
+        join: bool = False,
+        model: str | None = None,
+    ) -> None:
+        """Start a turn, with the `model` that was chosen for it. With `join`, a turn that has no round yet takes the
+        prompt in as a further one."""
         last = self._turns[-1] if self._turns else None
         if join and last and last.first_round is None and last.kind == kind:
             last.prompt = "\n\n".join(text for text in (last.prompt, prompt) if text)
             last.redacted = last.redacted or redacted
             return
-        self._turns.append(_TurnDraft(prompt, redacted, kind))
+        self._turns.append(_TurnDraft(prompt, redacted, kind, model=model))
         self._answered = False
 
     def respond(self, kind: TurnKind = "interactive") -> RoundDraft:
@@ -187,8 +197,9 @@ class Builder:
         *,
         error: bool | None = None,
         cancelled: bool = False,
+        said: Said | None = None,
     ) -> None:
-        """Take a tool result: pair it with its call, and let the next send carry it."""
+        """Take a tool result: pair it with its call, and let the next send carry it. `said` is the tool's own word."""
         content = tuple(parts)
         self.pending.extend(content)
         self._answered = True
@@ -198,6 +209,7 @@ class Builder:
             return
         text_bytes = sum(part.bytes for part in content if part.kind in ("tool_result", "json"))
         call.result = ToolResult(content, text_bytes, error, cancelled)
+        call.said = said
 
     def compaction(
         self, trigger: Trigger | None, tokens: int | None, summary: Iterable[Part] = (), *, keep: bool = False
@@ -218,6 +230,12 @@ class Builder:
         self.pending = [*summary, *(self.pending if keep else ())]
         self._context += 1
 
+    def cleared(self) -> None:
+        """Take that the person started anew: nothing of before is sent again."""
+        self.pending.clear()
+        self._answered = False
+        self._cleared.append(len(self.rounds) + 1)
+
     def done(self, skipped: dict[str, int], lines: int) -> Session:
         """Give the session."""
         rounds = tuple(draft.done() for draft in self.rounds)
@@ -230,11 +248,12 @@ class Builder:
             window_origin="session" if self.window is not None else None,
             rounds=rounds,
             turns=tuple(
-                Turn(number, draft.prompt, draft.redacted, draft.kind, draft.first_round)
+                Turn(number, draft.prompt, draft.redacted, draft.kind, draft.first_round, draft.model)
                 for number, draft in enumerate(self._turns, start=1)
             ),
             recorded_compactions=tuple(self._compactions),
             unsent=tuple(self.pending),
+            cleared=tuple(self._cleared),
             skipped=skipped,
             noted=dict(self.noted),
             lines=lines,

@@ -95,6 +95,15 @@ def text_part(text: str, kind: PartKind = "text", call_id: str | None = None) ->
     return Part(kind, text, size(text), call_id)
 
 
+def call_part(name: str, arguments: Json | str, call_id: str | None) -> Part:
+    """Make a part of a tool call, of its arguments as `parse_arguments` reads them."""
+    text = arguments if isinstance(arguments, str) else to_json(arguments)
+    length = redacted_length(text)
+    if length is not None:
+        return Part("tool_call", None, size(name) + length, call_id, redacted=True)
+    return Part("tool_call", text, size(name) + size(text), call_id)
+
+
 def media_part(kind: PartKind, payload: object, call_id: str | None = None) -> Part:
     """Make a part of an image or a document. Its payload is measured and let go: it can be megabytes."""
     return Part(kind, None, size(payload if isinstance(payload, str) else to_json(payload)), call_id)

@@ -13,15 +13,17 @@ from policyengine.sessions.content import (
     as_dict,
     as_list,
     as_str,
+    call_part,
     json_part,
     media_part,
+    parse_arguments,
     reported,
     size,
     text_part,
     time_ms,
     to_json,
 )
-from policyengine.sessions.model import Part, Session, Usage
+from policyengine.sessions.model import Part, Said, Session, Usage
 
 
 class GeminiReader:
@@ -111,10 +113,18 @@ def user_part(part: Json, call_id: str | None = None) -> Part:
     return json_part(part, call_id)
 
 
-def take_user(builder: Builder, parts: list[Json], *, error: bool | None = None, cancelled: bool = False) -> bool:
+def take_user(
+    builder: Builder,
+    parts: list[Json],
+    *,
+    error: bool | None = None,
+    cancelled: bool = False,
+    said: Said | None = None,
+) -> bool:
     """Take the parts of a content of the user role; tell whether function responses were among them.
 
-    `error` overrides what the response itself says: by convention of the API it holds `error` or `output`.
+    `error` overrides what the response itself says: by convention of the API it holds `error` or `output`. `said` is
+    the tool's own word.
     """
     found = False
     for part in parts:
@@ -125,17 +135,42 @@ def take_user(builder: Builder, parts: list[Json], *, error: bool | None = None,
         found = True
         call_id = as_str(answer.get("id")) or builder.open_call_named(as_str(answer.get("name")) or "")
         response = as_dict(answer.get("response"))
-        said = True if "error" in response else False if "output" in response else None
-        only = next(iter(response.values())) if len(response) == 1 else None
-        text = only if isinstance(only, str) else to_json(answer.get("response"))
-        content = [Part("tool_result", text, size(text), call_id)]
-        content.extend(user_part(inner, call_id) for inner in parts_of(answer))
+        failed = True if "error" in response else False if "output" in response else None
         builder.result(
             call_id,
-            content,
-            error=None if cancelled else said if error is None else error,
+            _result_parts(answer, call_id),
+            error=None if cancelled else failed if error is None else error,
             cancelled=cancelled,
+            said=said,
         )
+    return found
+
+
+def _result_parts(answer: Json, call_id: str | None) -> list[Part]:
+    """What a function response says."""
+    response = as_dict(answer.get("response"))
+    only = next(iter(response.values())) if len(response) == 1 else None
+    text = only if isinstance(only, str) else to_json(answer.get("response"))
+    return [
+        Part("tool_result", text, size(text), call_id),
+        *(user_part(inner, call_id) for inner in parts_of(answer)),
+    ]
+
+
+def history_parts(content: object) -> list[Part]:
+    """The parts of a content of either role, each as it was when it was said first."""
+    found: list[Part] = []
+    for part in parts_of(content):
+        call, answer = part.get("functionCall"), part.get("functionResponse")
+        if isinstance(call, dict):
+            name, call_id = as_str(call.get("name")) or "", as_str(call.get("id"))
+            found.append(call_part(name, parse_arguments(call.get("args")), call_id))
+        elif isinstance(answer, dict):
+            found += _result_parts(answer, as_str(answer.get("id")))
+        elif isinstance(part.get("text"), str) and part.get("thought"):
+            found.append(text_part(str(part["text"]), "thinking"))
+        else:
+            found.append(user_part(part))
     return found
 
 

@@ -58,11 +58,25 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """A tool's own word on one of its calls: what the call does, whether it comes from an MCP server, what it declares
+    of its result, and the model it wants for the rest of the turn."""
+
+    kind: str
+    mcp: bool = False
+    skip_llm_round: bool = False
+    result_is_terminal: bool = False
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """One tool call of a response. All calls of a round are one batch, in the order of the response.
 
     `arguments` is the parsed mapping, or the raw string where it is not a JSON object. `fingerprint` is a
     stable hash of the arguments that does not depend on key order. `result` is None where the file has none.
+    `said` is what the tool itself says of the call, None where the file does not tell: only the recordings of our
+    own runtime do.
     """
 
     id: str
@@ -70,6 +84,7 @@ class ToolCall:
     arguments: Mapping[str, object] | str
     fingerprint: str
     result: ToolResult | None = None
+    said: Said | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +118,8 @@ class Round:
     `output` is the response. `is_continuation` is true where the send answers tool results within the same
     turn. `stop_reason` is raw. `timestamp_ms` is the Unix time (ms) at which the response was last recorded;
     `duration_ms` is the time (ms) up to that from the last thing recorded before the response, so it holds
-    queueing and streaming. Both are None where the file has no times.
+    queueing and streaming. Both are None where the file has no times. `window` is the context window (tokens) that the
+    file states for this round.
     """
 
     index: int
@@ -118,6 +134,7 @@ class Round:
     stop_reason: str | None = None
     timestamp_ms: int | None = None
     duration_ms: int | None = None
+    window: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +143,8 @@ class Turn:
 
     `index` is 1-based. `prompt` is what the person wrote, without what the product wrapped around it; it is
     empty where it is redacted (`prompt_redacted`), holds no text, or where the file begins in mid-turn.
-    `first_round` is the 1-based index of the turn's first round, None where no response followed.
+    `first_round` is the 1-based index of the turn's first round, None where no response followed. `model` is the
+    model that the person chose for this turn, where the file says so.
     """
 
     index: int
@@ -134,6 +152,7 @@ class Turn:
     prompt_redacted: bool = False
     kind: TurnKind = "interactive"
     first_round: int | None = None
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +180,8 @@ class Session:
 
     `provider` says whose usage contract the counts follow, None where that is unknown. `model` is that of
     the first round that names one. `window` is the context window (tokens) where the file states it, and
-    `window_origin` is then "session". `unsent` is what stands after the last response.
+    `window_origin` is then "session". `unsent` is what stands after the last response. `cleared` are the 1-based
+    indexes of the rounds before whose send the person cleared the conversation, where the file says so.
 
     `lines` counts the lines of the file (the messages, where it is one JSON document). `skipped` counts those
     that are no part of the model, by reason; all others were used. `noted` counts what was used in a way
@@ -178,6 +198,7 @@ class Session:
     turns: tuple[Turn, ...]
     recorded_compactions: tuple[RecordedCompaction, ...] = ()
     unsent: tuple[Part, ...] = ()
+    cleared: tuple[int, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
     noted: Mapping[str, int] = field(default_factory=dict)
     lines: int = 0

@@ -40,12 +40,16 @@ def test_the_estimate_is_close(run, shared, name):
     assert one["estimate"]["p95"] <= 1.05
 
 
-@pytest.mark.parametrize(("name", "rounds"), [(CODEX[0], 28), (CODEX[1], 83)])
-def test_codex_brings_its_window_and_one_round_a_response(run, shared, name, rounds):
+@pytest.mark.parametrize(("name", "rounds", "compacted"), [(CODEX[0], 28, []), (CODEX[1], 83, [78])])
+def test_codex_brings_its_window_and_one_round_a_response(run, shared, name, rounds, compacted):
     (one,) = run("replay", shared(name), "--format", "json").json["sessions"]
     assert (one["window"], one["window_origin"], one["format"]) == (258_400, "session", "codex")
     assert len(one["rounds"]) == rounds
-    assert one["compactions"] == []
+    # Below the ladder: seven turns are more than the sliding window keeps.
+    assert [item["round"] for item in one["compactions"]] == compacted
+    reasons = {row["compaction"]["reason"] for row in one["rounds"] if row["compaction"]["decided"]}
+    assert reasons == ({"triggered"} if compacted else set())
+    assert ("sliding_window, accepted" in run("replay", shared(name)).out) == bool(compacted)
     # Cached tokens are inside the input: a prompt is never smaller than what of it was cached.
     assert 0 < one["cache"]["p50"] <= one["cache"]["p90"] <= 1
 

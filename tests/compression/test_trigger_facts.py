@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 from compression_kit import COMPACTED, session_of, tool_call
+from hypothesis import given
+from hypothesis import strategies as st
 
 from policyengine.compression.history import entries
 from policyengine.compression.trial import Trials
-from policyengine.compression.triggers import asked, facts, task_boundary
+from policyengine.compression.triggers import Watch, asked, facts, task_boundary
 from policyengine.sessions.model import Turn
 
 
@@ -32,6 +34,34 @@ def test_a_reading_is_stale_once_its_file_was_touched_again(compressor):
     found = about(compressor, session_of(*rounds, (["more"], []), (["more"], []), (["more"], [])))
     assert found["stale_tokens"] == 2_000
     assert found["span_tokens"] >= 4_000
+
+
+TOUCHES = st.lists(st.tuples(st.sampled_from(["read", "edit"]), st.sampled_from("abc"), st.integers(1, 4)), max_size=12)
+
+
+@given(touches=TOUCHES, outside=st.integers(0, 20))
+def test_stale_is_what_was_touched_again_in_what_would_be_cut(touches, outside, compressor):
+    """Looked at entry by entry, the facts are those of their definition over the whole history."""
+    made = [
+        read(f"/w/{path}", str(id), size * 100) if action == "read" else edit(f"/w/{path}", str(id))
+        for id, (action, path, size) in enumerate(touches)
+    ]
+    history = entries(session_of(*(((), [call]) for call in made), (["more"], [])))
+    kept = history[len(history) - min(outside, len(history)) :]
+    watch = Watch(compressor)
+    for entry in history:
+        watch.entries([entry])
+    found = watch.facts(kept, window=None, tokens=1)
+    span = history[: len(history) - len(kept)]
+    stale = [
+        entry
+        for entry in span
+        if entry.role == "tool"
+        and touches[int(entry.call_id)][0] == "read"
+        and any(path == touches[int(entry.call_id)][1] for _, path, _ in touches[int(entry.call_id) + 1 :])
+    ]
+    assert found["stale_tokens"] == compressor.tokens(stale)
+    assert found["span_tokens"] == compressor.tokens(span)
 
 
 def test_messages_since_the_sign_of_an_end(compressor):

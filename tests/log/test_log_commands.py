@@ -19,7 +19,7 @@ def test_show_filters(run, sample_log, lines):
     found = run(
         "log", "show", sample_log, "--round", "6", "--policy", "routing", "--policy", "floor", "--format", "json"
     )
-    assert [record["kind"] for record in found.json] == ["Ladder", "Routing"]
+    assert [record["kind"] for record in found.json] == ["Routing", "Ladder"]
     text = run("log", "show", sample_log, "--decision", "fast", "--limit", "2")
     assert len(text.out.splitlines()) == 2
     assert text.err == "more records follow; --limit 2 stops here\n"
@@ -177,6 +177,7 @@ class TestDecidedAgain:
         assert {(one["policy"], one["fields"]) for one in found["masked"]} == {
             ("routing", "prompt"),
             ("prompt-class", "prompt"),
+            ("compression-triggers", "prompt"),
         }
         assert found["decided"] + sum(one["count"] for one in found["masked"]) == found["records"]
         assert "prompt is masked" in run("replay", log).out

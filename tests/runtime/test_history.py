@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from policyengine.compression.cut import split
 from policyengine.runtime.history import (
     History,
     HistoryError,
@@ -17,7 +18,6 @@ from policyengine.runtime.history import (
     problems,
     repaired,
     results_of,
-    split,
     summary_role,
 )
 from policyengine.runtime.message_json import as_json, from_json
@@ -92,7 +92,7 @@ def _history(chance: random.Random, steps: int) -> History:
                     assert history.settle(Result(one.call_id, one.name, (Text("out"),)))
             case 3:
                 messages = history.messages
-                cut = split(messages, [1] * len(messages), chance.randrange(5))
+                cut = split([m.role for m in messages], lambda _: 1, chance.randrange(5))
                 if cut:
                     role = summary_role(None, messages[cut] if cut < len(messages) else None)
                     history.compact(Message(role, (Text("sum"),), summary=True), messages[cut:])
@@ -125,7 +125,7 @@ def test_a_provider_gets_alternating_roles_and_whole_pairs(seed: int, gap: str) 
 def test_a_cut_never_parts_a_call_from_its_result(seed: int, keep: int, last: int) -> None:
     messages = _history(random.Random(seed), 25).messages
     last = min(last, len(messages))
-    cut = split(messages, [2] * len(messages), keep, last)
+    cut = split([m.role for m in messages], lambda _: 2, keep, last)
     assert cut <= len(messages) - last
     assert cut == len(messages) or messages[cut].role != "tool"
     kept = messages[cut:]
