@@ -30,7 +30,7 @@ from policyengine.runtime.plan import Fallback, Plan, Report, StoppedError
 from policyengine.runtime.prevalidation import Prevalidation
 from policyengine.runtime.provider import Request
 from policyengine.runtime.tracing import Span
-from policyengine.runtime.usage import as_usage
+from policyengine.runtime.usage import as_recorded, as_usage
 
 
 class RoundRunner:
@@ -339,7 +339,7 @@ class RoundRunner:
                 message,
                 core.now_ms(),
                 model=attempt.model,
-                tokens=report.tokens,
+                tokens=as_recorded(report.tokens, core.contract_of(attempt.model)),
                 finish=finish,
                 window=core.window_of(measured),
             )

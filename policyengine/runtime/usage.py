@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from policyengine.kinds.loop import prompt_tokens
@@ -19,6 +20,13 @@ def as_usage(report: UsageReport) -> dict[str, int | None]:
         "output": report.output,
         "reasoning": report.reasoning,
     }
+
+
+def as_recorded(taken: Tokens, contract: Mapping[str, Any]) -> Tokens:
+    """Tokens in the one sense of a saved session: the output holds the reasoning, whatever the provider does."""
+    if contract["reasoning"] == "inside" or taken.output_source != "usage" or not taken.reasoning:
+        return taken
+    return replace(taken, output=(taken.output or 0) + taken.reasoning)
 
 
 def tokens(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_kit import Script, adapter, calls, changed, events, says, tool
+from runtime_kit import Script, adapter, builtin, calls, changed, events, says, tool
 
 from policyengine.check.replay import Options, rounds
 from policyengine.kinds.bundle import Bundle
@@ -17,6 +17,7 @@ from policyengine.kinds.registry import KINDS
 from policyengine.log.record import Recorder
 from policyengine.log.replay_records import records
 from policyengine.runtime.messages import Image, Message, Result, Text
+from policyengine.runtime.provider import Finished, TextDelta, UsageReport
 from policyengine.runtime.tools import ToolOutput
 from policyengine.sessions import read
 
@@ -241,6 +242,25 @@ def test_both_ask_the_same_kinds_but_for_those_that_need_a_live_stream(tmp_path:
     assert adapters - replays <= set(ONLY_LIVE)
     assert not replays & set(ONLY_LIVE)
     assert set(ONLY_LIVE) <= set(KINDS)
+
+
+@pytest.mark.parametrize("model", ["gemini-2.5-pro", "claude-haiku-5-5", "big"])
+def test_a_count_is_that_of_the_adapter_whatever_a_provider_puts_where(model: str, tmp_path: Path) -> None:
+    """Cached tokens beside or inside the prompt, reasoning beside or inside the output: a recording has one sense."""
+
+    async def run() -> list[dict[str, Any]]:
+        counted = UsageReport(input=9_000, cache_read=4_000, output=700, reasoning=500)
+        made, log = adapter(Script([[TextDelta("so it is"), counted, Finished("stop", "stop")]]))
+        one = made.session(model)
+        for _ in range(2):
+            await events(one.send("what is up?"))
+        one.save(tmp_path / "s.jsonl")
+        return log.records
+
+    logged = asyncio.run(run())
+    replayed = _replayed(builtin(), tmp_path / "s.jsonl")
+    tokens = [[r["input"]["tokens"] for r in found if r["kind"] == "Ladder"][1] for found in (logged, replayed)]
+    assert tokens[0] == tokens[1] > 9_000
 
 
 def test_what_tools_say_themselves_and_a_chosen_model_are_in_the_recording(tmp_path: Path) -> None:
