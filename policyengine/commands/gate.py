@@ -11,7 +11,8 @@ from policyengine.commands.options import bundle_option, print_json
 
 @click.command(
     epilog="Examples:  policyengine gate cache-hit-rate --log log.jsonl   |   "
-    "policyengine gate rollout --state state.db --log log.jsonl",
+    "policyengine gate rollout --state state.db --log log.jsonl   |   "
+    "policyengine gate rollout --state redis://localhost:6379/0 --log logs",
 )
 @click.argument("name")
 @click.option(
@@ -25,8 +26,9 @@ from policyengine.commands.options import bundle_option, print_json
 )  # fmt: skip
 @click.option("--stage-days", type=click.IntRange(min=0), metavar="N", help="Days since that stage began.")
 @click.option(
-    "--state", metavar="FILE", help="Take the stage from this state store (SQLite), and put the next one there."
-)
+    "--state", metavar="FILE|URL",
+    help="Take the stage from this state store (an SQLite file, or redis://HOST:PORT/DB), and put the next one there.",
+)  # fmt: skip
 @click.option("--scope", default="default", show_default=True, help="The adapters' scope in that store.")
 @click.option("--baseline", metavar="FILE", help="What `policyengine baseline -o FILE` wrote, to compare with.")
 @click.option("--primary-model", metavar="ID", help="The primary model, to look up its family.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -11,21 +10,24 @@ from typing import TypeVar
 from policyengine.kinds.policy import Policy
 from policyengine.log.gates import Verdict
 from policyengine.runtime.rollout import Rollout, Stage
-from policyengine.runtime.state.sqlite import SqliteStore
+from policyengine.runtime.state.opening import open_store, store_errors
 from policyengine.source.errors import InputError
 
 T = TypeVar("T")
 
 
 class StoredStage:
-    """Stage of one scope in an SQLite file. Raises `InputError` where it cannot be read, or `policy` moves no stage."""
+    """Stage of one scope in the store `where`: an SQLite file or a Redis URL.
 
-    def __init__(self, path: str, scope: str, policy: Policy) -> None:
+    Raises `InputError` where it cannot be read, or `policy` moves no stage.
+    """
+
+    def __init__(self, where: str, scope: str, policy: Policy) -> None:
         if policy.kind.name != "Stage":
             raise InputError(
                 f"--state is for a gate that moves a rollout stage; `{policy.name}` is a {policy.kind.name}"
             )
-        self._path, self._scope = path, scope
+        self._where, self._scope = where, scope
 
     def now(self, stage: str | None, days: int | None) -> tuple[str | None, int]:
         """The stage and its days; what a person states comes before what the store holds."""
@@ -41,16 +43,14 @@ class StoredStage:
 
     def _with(self, act: Callable[[Rollout], Awaitable[T]]) -> T:
         async def run() -> T:
-            store = SqliteStore(self._path)
+            store = open_store(self._where)
             try:
                 return await act(Rollout(store, self._scope))
             finally:
                 await store.close()
 
-        try:
+        with store_errors(self._where):
             return asyncio.run(run())
-        except sqlite3.Error as error:
-            raise InputError(f"{self._path}: the state cannot be read or written: {error}") from None
 
 
 def _now_ms() -> int:

@@ -32,7 +32,10 @@ _PROVIDERS = ["scripted", "openai", "openai-responses", "qwen", "anthropic", "ge
 @click.option("--fast-window", type=click.IntRange(min=1), metavar="N", help="That of the fast model, tokens.")
 @click.option("--resume", metavar="FILE", help="Take up a session that was saved.")
 @click.option("--save", metavar="FILE", help="Save the session, in a form that `policyengine replay` reads.")
-@click.option("--state", metavar="FILE", help="Keep breaker and kill switch in this SQLite file.")
+@click.option(
+    "--state", metavar="FILE|URL",
+    help="Keep breaker, kill switch and stage in this SQLite file, or at redis://HOST:PORT/DB.",
+)  # fmt: skip
 @click.option("--log", metavar="FILE", help="Append a decision record for each decision to this JSONL file.")
 @click.option("--quiet", "-q", is_flag=True, help="Show the answer only.")
 @bundle_option

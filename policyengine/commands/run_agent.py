@@ -106,12 +106,12 @@ def _first_model(bundle: Bundle, provider: str) -> str:
     return name
 
 
-def _store(path: str | None) -> Any:
-    if path is None:
+def _store(where: str | None) -> Any:
+    if where is None:
         return None
-    from policyengine.runtime.state.sqlite import SqliteStore
+    from policyengine.runtime.state.opening import open_store
 
-    return SqliteStore(path)
+    return open_store(where)
 
 
 def _log(stack: ExitStack, bundle: Bundle, path: str | None) -> Any:

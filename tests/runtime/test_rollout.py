@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from redis_server import redis_server
 from runtime_kit import Script, adapter, calls, events, fault, of, quick, says, texts, tool
 
 from policyengine.runtime.events import AttemptEnded, FastTurnedOff, Routed
+from policyengine.runtime.rollout import Rollout
+from policyengine.runtime.state.opening import open_store
 from policyengine.runtime.state.sqlite import SqliteStore
 from policyengine.runtime.state.store import MemoryStore
 
@@ -23,9 +29,9 @@ def _session(made: Any, **more: Any) -> Any:
     return made.session("big", **{**options, **more})
 
 
-def _reason(script: Script, one: Any) -> tuple[str, str]:
+def _reason(script: Script, one: Any, run: Any = asyncio.run) -> tuple[str, str]:
     """Who answered after the batch, and why."""
-    found = asyncio.run(events(one.send("show me the file")))
+    found = run(events(one.send("show me the file")))
     routed = of(found, Routed)[0]
     assert script.requests[-1].model == ("small" if routed.decision == "fast" else "big")
     return routed.decision, routed.reason
@@ -103,10 +109,24 @@ def _rounds(path: Path, fallbacks: int) -> None:
             file.write(json.dumps({"schema": "policyengine.record/1", **record}) + "\n")
 
 
-def test_gate_moves_the_stage_that_adapters_obey(tmp_path: Path, run: Any) -> None:
-    state, log = tmp_path / "state.db", tmp_path / "log.jsonl"
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with redis_server(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def state(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """What --state is given."""
+    return str(tmp_path / "state.db") if request.param == "sqlite" else str(request.getfixturevalue("redis"))
+
+
+def test_gate_moves_the_stage_that_adapters_obey(state: str, tmp_path: Path, run: Any) -> None:
+    log = tmp_path / "log.jsonl"
     script = Script([*TURN, *TURN])
-    made, _ = adapter(script, bundle=quick(), store=SqliteStore(state))
+    made, _ = adapter(script, bundle=quick(), store=open_store(state))
+    # The agent lives in one event loop, as its connections do; each gate is a process of its own.
+    agent = asyncio.Runner()
 
     def gate(*more: str) -> dict[str, Any]:
         found = run("gate", "rollout", "--log", log, "--state", state, "--format", "json", *more)
@@ -115,18 +135,105 @@ def test_gate_moves_the_stage_that_adapters_obey(tmp_path: Path, run: Any) -> No
 
     _rounds(log, 1)
     assert gate("--stage", "opt_in", "--stage-days", "20")["stage"] == "default_on"
-    kept = asyncio.run(made.rollout.stage())
+    kept = agent.run(made.rollout.stage())
     assert (kept.stage, kept.fast) == ("default_on", "on")
-    assert _reason(script, _session(made))[0] == "fast"
+    assert _reason(script, _session(made), agent.run)[0] == "fast"
     assert gate()["reason"] == "default_on_too_short"
-    assert asyncio.run(made.rollout.stage()).since_ms == kept.since_ms
+    assert agent.run(made.rollout.stage()).since_ms == kept.since_ms
     _rounds(log, 60)
     assert gate()["move"] == "rollback"
-    assert _reason(script, _session(made, fast_routing=True))[0] == "primary"
+    assert _reason(script, _session(made, fast_routing=True), agent.run)[0] == "primary"
     _rounds(log, 1)
     assert gate()["stage"] == "rollback"
     assert gate("--stage", "dogfood")["stage"] != "rollback"
-    asyncio.run(made.close())
+    agent.run(made.close())
+    agent.close()
+
+
+def test_gates_at_once_move_the_stage_one_after_the_other(redis: str, tmp_path: Path) -> None:
+    """Each process moves the stage in a step of its own; the beginning of a stage is that of the first."""
+    log = tmp_path / "log.jsonl"
+    _rounds(log, 1)
+    command = [
+        sys.executable, "-c", "from policyengine.commands import main; main()", "gate", "rollout", "--log", str(log),
+        "--state", redis, "--scope", "at-once", "--stage", "opt_in", "--stage-days", "20", "--format", "json",
+    ]  # fmt: skip
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    ended = [one.communicate(timeout=60) for one in running]
+    assert [one.returncode for one in running] == [0, 0, 0], ended
+    moved = asyncio.run(_stage_of(redis, "at-once"))
+    assert moved.stage == "default_on"
+    again = subprocess.run(
+        [*command[:10], "at-once", "--format", "json"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert json.loads(again.stdout)["outcome"]["reason"] == "default_on_too_short", again.stderr
+    assert asyncio.run(_stage_of(redis, "at-once")) == moved
+
+
+async def _stage_of(url: str, scope: str) -> Any:
+    store = open_store(url)
+    try:
+        return await Rollout(store, scope).stage()
+    finally:
+        await store.close()
+
+
+NOT_THERE = {
+    "a server that is down": ("redis://me:SECRET@127.0.0.1:1/0", "redis://127.0.0.1:1/0"),
+    "a port that is none": ("redis://me:SECRET@127.0.0.1:99999999/0", "redis://127.0.0.1"),
+    "a path that is no database": ("redis://me:SECRET@127.0.0.1:1/x", "redis://127.0.0.1:1/x"),
+    "another kind of store": ("postgres://me:SECRET@here/db", "SQLite"),
+    "a folder that is not there": ("nowhere/state.db", "nowhere/state.db"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_THERE)
+def test_a_store_that_cannot_be_used_is_one_clear_line(name: str, tmp_path: Path, run: Any) -> None:
+    state, said = NOT_THERE[name]
+    log = tmp_path / "log.jsonl"
+    _rounds(log, 1)
+    found = run("gate", "rollout", "--log", log, "--state", state)
+    assert (found.status, found.out) == (2, "")
+    assert said in found.err
+    assert "SECRET" not in found.err
+    assert len(found.err.splitlines()) == 1
+    assert "internal error" not in found.err
+
+
+def test_a_wrong_password_is_said_and_not_repeated(redis: str, tmp_path: Path, run: Any) -> None:
+    log = tmp_path / "log.jsonl"
+    _rounds(log, 1)
+    found = run("gate", "rollout", "--log", log, "--state", redis.replace("redis://", "redis://me:SECRET@"))
+    assert (found.status, len(found.err.splitlines())) == (2, 1)
+    assert "SECRET" not in found.err
+    assert redis in found.err
+
+
+def test_redis_without_its_package_names_the_extra(tmp_path: Path, run: Any, monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "redis.asyncio", None)
+    log = tmp_path / "log.jsonl"
+    _rounds(log, 1)
+    found = run("gate", "rollout", "--log", log, "--state", "redis://127.0.0.1:1/0")
+    assert found.status == 2
+    assert found.err.splitlines() == [
+        "policyengine: a shared state store needs redis; install it with: pip install 'policyengine[redis]'"
+    ]
+
+
+def test_run_keeps_its_state_where_gate_does(state: str, tmp_path: Path, run: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = ("run", "hello", "--state", state, "--fast", "scripted", "--quiet", "--log", "log.jsonl")
+    assert run(*asked).status == 0
+    _rounds(tmp_path / "rounds.jsonl", 1)
+    run("gate", "rollout", "--log", "rounds.jsonl", "--state", state, "--stage", "rollback")
+    assert run(*asked).status == 0
+    access = [
+        record["outcome"]["reason"]
+        for record in map(json.loads, (tmp_path / "log.jsonl").read_text().splitlines())
+        if record["kind"] == "FastAccess"
+    ]
+    assert access[-1] == "rolled_back"
+    assert access[0] != "rolled_back"
 
 
 def test_a_gate_that_moves_no_stage_takes_no_state(tmp_path: Path, run: Any) -> None:

@@ -1,0 +1,79 @@
+"""Opening the state store that a person names: a Redis URL, or else an SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+from policyengine.runtime.state.sqlite import SqliteStore
+from policyengine.runtime.state.store import StateStore
+from policyengine.source.errors import InputError
+
+_REDIS = ("redis", "rediss")
+"""Schemes of a Redis URL; the second is over TLS."""
+
+
+def open_store(where: str) -> StateStore:
+    """The store at a URL (`redis://HOST:PORT/DB`, `rediss://...`) or in an SQLite file.
+
+    Raises `InputError` for a URL that names no such store, `MissingExtraError` where the extra `redis` is missing.
+    Whether a server answers is only seen when the store is used: see `store_errors`.
+    """
+    scheme, separator, _ = where.partition("://")
+    if not separator:
+        return SqliteStore(where)
+    if scheme not in _REDIS:
+        raise InputError(
+            f"{shown(where)}: no such kind of state store; give an SQLite file or a URL redis://HOST:PORT/DB"
+        )
+    from policyengine.runtime.state.redis import RedisStore
+
+    try:
+        _check(where)
+        return RedisStore(where)
+    except ValueError as error:
+        raise InputError(f"{shown(where)}: no URL of a Redis server ({error}); give redis://HOST:PORT/DB") from None
+
+
+@contextmanager
+def store_errors(where: str) -> Iterator[None]:
+    """Turn what a store raises that cannot be read or written into one clear line. No password is in it."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise InputError(f"{shown(where)}: the state cannot be read or written: {error}") from None
+    except Exception as error:
+        if not _is_of_redis(error):
+            raise
+        raise InputError(f"{shown(where)}: the state cannot be read or written: {error}") from None
+
+
+def shown(where: str) -> str:
+    """The name of a store without user, password and options, for errors and logs."""
+    if "://" not in where:
+        return where
+    scheme, _, rest = where.partition("://")
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}://{authority.rpartition('@')[2]}{slash}{path.partition('?')[0]}"
+
+
+def _check(url: str) -> None:
+    """Refuse what the client would take for something else. Raises `ValueError`, which repeats no password."""
+    found = urlsplit(url)
+    try:
+        _ = found.port
+    except ValueError:
+        raise ValueError("the port is a number up to 65535") from None
+    database = found.path.strip("/")
+    if database and not database.isdecimal():
+        raise ValueError("the part after the host is the number of a database")
+
+
+def _is_of_redis(error: Exception) -> bool:
+    try:
+        from redis.exceptions import RedisError
+    except ImportError:
+        return False
+    return isinstance(error, RedisError)
