@@ -178,17 +178,19 @@ def unused_command(
     from policyengine.log.read import log_files
     from policyengine.log.unused import unused
 
-    found, silent = unused(load(bundle), log_files(files), period(since, until))
+    found = unused(load(bundle), log_files(files), period(since, until))
     if form == "json":
-        rules = [{"policy": u.policy, "rule": u.rule, "decisions": u.decisions, "place": u.place} for u in found]
-        print_json({"unused": rules, "policies_without_records": silent})
+        rules = [{"policy": u.policy, "rule": u.rule, "decisions": u.decisions, "place": u.place} for u in found.unused]
+        print_json({"unused": rules, "policies_without_records": found.silent, "unreadable": found.unreadable})
     else:
-        for one in found:
+        for one in found.unused:
             click.echo(f"{one.place}: {one.policy}/{one.rule} never matched in {counted(one.decisions, 'decision')}")
-        if silent:
-            click.echo(f"not in these logs: {', '.join(silent)}")
-        click.echo(f"{counted(len(found), 'rule')} never matched")
-    sys.exit(1 if found else 0)
+        if found.silent:
+            click.echo(f"not in these logs: {', '.join(found.silent)}")
+        click.echo(f"{counted(len(found.unused), 'rule')} never matched")
+        if found.unreadable:
+            click.echo(counted(found.unreadable, *NO_RECORD), err=True)
+    sys.exit(1 if found.unused else 0)
 
 
 @command.command(

@@ -56,7 +56,7 @@ def _groups(by: str, groups: Mapping[str, Mapping[str, Any]]) -> str:
 def record_line(record: Mapping[str, Any]) -> str:
     """One record for a person."""
     decided = ", ".join(
-        f"{name} {_short(value)}" for name, value in record.get("outcome", {}).items() if value is not None
+        f"{name} {_short(value)}" for name, value in (record.get("outcome") or {}).items() if value is not None
     )
     where = record.get("session_id") or record.get("source", "")
     number = f" round {record['round']}" if record.get("round") is not None else ""

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from policyengine.log.collecting import without_collecting
 from policyengine.log.filters import ALL_TIME, Period
-from policyengine.log.lines import Row, row_of, rows
+from policyengine.log.lines import Row, parse, row_of, rows
 from policyengine.log.metrics.tally import Tally
 from policyengine.log.parallel import mapped
-from policyengine.log.read import SQLITE_SUFFIXES, lines_of, parquet_records
+from policyengine.log.read import SQLITE_SUFFIXES, Unreadable, lines_of, parquet_records, records
 from policyengine.source.errors import InputError
 
 _PIECE = 1 << 17
@@ -110,6 +111,20 @@ def _rows(shard: Shard) -> Iterator[tuple[list[Row], int]]:
             yield [row for row in some if row is not None], some.count(None)
     else:
         yield from map(rows, pieces(shard))
+
+
+def shard_records(shard: Shard, unreadable: Unreadable) -> Iterator[dict[str, Any]]:
+    """The records of a shard, whole. Lines that are no record are counted in `unreadable`. Raises `InputError`."""
+    if shard.end is None:
+        yield from records(shard.path, unreadable)
+        return
+    for lines in pieces(shard):
+        for line in lines:
+            record = parse(line)
+            if record is not None:
+                yield record
+            elif line.strip():
+                unreadable.add(str(shard.path))
 
 
 def pieces(shard: Shard) -> Iterator[list[bytes]]:

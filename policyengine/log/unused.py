@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from policyengine.kinds.bundle import Bundle
 from policyengine.log.filters import ALL_TIME, Period
-from policyengine.log.lines import parse
 from policyengine.log.parallel import mapped
-from policyengine.log.read import records
-from policyengine.log.scan import Shard, pieces, shards
+from policyengine.log.read import Unreadable
+from policyengine.log.scan import Shard, shard_records, shards
 
 Matches = Counter[tuple[str, str]]
 """How often each rule of each policy matched."""
@@ -29,38 +28,47 @@ class Unused:
     place: str
 
 
-def unused(bundle: Bundle, files: Sequence[Path], wanted: Period = ALL_TIME) -> tuple[list[Unused], list[str]]:
-    """The rules that never matched, and the policies that never decided in these logs. Raises `InputError`."""
+@dataclass(slots=True)
+class Search:
+    """The rules that never matched, the policies that never decided in these logs, and lines that are no records."""
+
+    unused: list[Unused] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
+    unreadable: int = 0
+
+
+def unused(bundle: Bundle, files: Sequence[Path], wanted: Period = ALL_TIME) -> Search:
+    """Which rules of a bundle never matched. Raises `InputError`."""
     matches: Matches = Counter()
     decided: Counter[str] = Counter()
-    for some, many in mapped(partial(_matches, wanted=wanted), list(shards(files))):
+    found = Search()
+    for some, many, unreadable in mapped(partial(_matches, wanted=wanted), list(shards(files))):
         matches.update(some)
         decided.update(many)
-    found = []
-    silent = []
+        found.unreadable += unreadable
     for policy in bundle.policies.values():
         if not policy.table.rules:
             continue
         if not decided[policy.name]:
-            silent.append(policy.name)
+            found.silent.append(policy.name)
             continue
         for rule in policy.table.rules:
             if not matches[policy.name, rule.id]:
                 place = f"{rule.place.file}:{rule.place.line}"
-                found.append(Unused(policy.name, rule.id, decided[policy.name], place))
-    return found, silent
+                found.unused.append(Unused(policy.name, rule.id, decided[policy.name], place))
+    return found
 
 
-def _matches(shard: Shard, wanted: Period) -> tuple[Matches, Counter[str]]:
+def _matches(shard: Shard, wanted: Period) -> tuple[Matches, Counter[str], int]:
     matches: Matches = Counter()
     decided: Counter[str] = Counter()
-    rows = records(shard.path) if shard.end is None else (parse(line) for lines in pieces(shard) for line in lines)
-    for row in rows:
-        if row is None or not wanted.holds(row.get("time")):
+    unreadable = Unreadable()
+    for row in shard_records(shard, unreadable):
+        if not wanted.holds(row.get("time")):
             continue
-        policy = row.get("policy", "")
+        policy = row.get("policy") or ""
         decided[policy] += 1
-        for rule in row.get("rules", ()):
+        for rule in row.get("rules") or ():
             if rule["status"] == "matched":
                 matches[policy, rule["id"]] += 1
-    return matches, decided
+    return matches, decided, unreadable.count

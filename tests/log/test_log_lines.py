@@ -6,7 +6,7 @@ import random
 import pytest
 from random_log import random_records, write
 
-from policyengine.log.lines import parse, row_of, rows
+from policyengine.log.lines import row_of, rows
 
 DIGITS = "1" * 4300
 """The longest whole number that Python reads from a text."""
@@ -53,8 +53,17 @@ PIECES = [
 """What damages a line in an interesting way."""
 
 
+def judged(line):
+    """What the json module alone says: the object in a line, where the fields of a row have their types."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and row_of(value) is not None else None
+
+
 def agree(line):
-    record = parse(line)
+    record = judged(line)
     found, unreadable = rows([line])
     assert (found, unreadable) == (
         ([row_of(record)], 0) if record is not None else ([], 1 if line.strip() else 0)
@@ -73,6 +82,31 @@ def test_both_readers_agree_on_odd_lines(place):
 @pytest.mark.parametrize("line", OBJECTS)
 def test_both_readers_agree_on_odd_objects(line):
     agree(line)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("rules", "abc"), ("rules", [1]), ("rules", [{"id": "a"}]), ("outcome", 5), ("errors", 3), ("input", [1]),
+        ("masked", [3]), ("shadow", 3), ("source", 1), ("rule", ["a"]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("args", [("log", "show"), ("log", "tail"), ("log", "unused"), ("replay",), ("report", "-o")])
+def test_commands_over_whole_records_take_no_field_of_another_form(run, tmp_path, args, field, value):
+    good = {"kind": "Ladder", "policy": "floor", "session_id": "s", "round": 1, "rules": [], "outcome": {}, "input": {}}
+    nothing = dict.fromkeys(("rules", "outcome", "errors", "input", "masked", "shadow", "source", "rule", "policy"))
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(one) + "\n" for one in (good, {**good, field: value}, {**good, **nothing})))
+    if args[0] == "report":
+        pytest.importorskip("plotly", reason="the extra report is not installed")
+        args = (*args, tmp_path / "report.html", "--log")
+    found = run(*args, log)
+    assert "internal error" not in found.err
+    if args[-1] == "unused":
+        assert found.err == "1 line is no record\n"
+    if args[-1] == "show":
+        assert len(found.out.splitlines()) == 2
+        assert found.err == f"1 line is no record; the first is {log}:2\n"
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,9 @@ from typing import Any
 from policyengine.kinds.bundle import Bundle, load
 from policyengine.kinds.policy import Policy
 from policyengine.log.fields import plain
-from policyengine.log.lines import parse
-from policyengine.log.read import Unreadable, records, row_group
+from policyengine.log.read import Unreadable, row_group
 from policyengine.log.redecide.moves import Move, Moves, example_of
-from policyengine.log.scan import Shard, pieces
+from policyengine.log.scan import Shard, shard_records
 from policyengine.rules.decision import Decision
 from policyengine.source.resources import policies_folder
 
@@ -60,30 +59,19 @@ def redecide(shard: Shard, bundle: Packed, output: str | None = None) -> Moves:
     found = Moves()
     rows: list[dict[str, Any]] | None = [] if output else None
     again = Redecider(unpacked(bundle), found, rows)
-    for record in shard_records(shard, found):
+    unreadable = Unreadable()
+    for record in _records(shard, unreadable):
         again.take(record)
+    found.unreadable += unreadable.count
     if output and rows is not None:
         _write(rows, Path(output) / f"{shard.path.stem}-{shard.start:015d}.parquet")
     return found
 
 
-def shard_records(shard: Shard, found: Moves) -> Iterator[dict[str, Any]]:
-    """The records of a shard."""
-    if shard.path.suffix == ".parquet":
-        yield from row_group(shard.path, shard.start)
-        return
-    if shard.end is None:
-        unreadable = Unreadable()
-        yield from records(shard.path, unreadable)
-        found.unreadable += unreadable.count
-        return
-    for lines in pieces(shard):
-        for line in lines:
-            record = parse(line)
-            if record is not None:
-                yield record
-            elif line.strip():
-                found.unreadable += 1
+def _records(shard: Shard, unreadable: Unreadable) -> Iterator[dict[str, Any]]:
+    # A shard of a Parquet file is one of its row groups here.
+    parquet = shard.path.suffix == ".parquet"
+    return row_group(shard.path, shard.start) if parquet else shard_records(shard, unreadable)
 
 
 class Redecider:
@@ -97,12 +85,13 @@ class Redecider:
         """Decide one record again."""
         found = self._found
         found.records += 1
-        policy = self._bundle.policies.get(record.get("policy", ""))
-        if policy is None or policy.kind.name != record["kind"]:
-            found.no_policy[record.get("policy", "")] += 1
+        name = record.get("policy") or ""
+        policy = self._bundle.policies.get(name)
+        if policy is None or policy.kind.name != record.get("kind"):
+            found.no_policy[name] += 1
             return
         masked = record.get("masked") or ()
-        given = without(record.get("input", {}), masked)
+        given = without(record.get("input") or {}, masked)
         if any(self._asks_for(policy, path) for path in masked):
             self._undecidable(policy, masked)
             return
@@ -111,7 +100,7 @@ class Redecider:
             self._undecidable(policy, masked)
             return
         self._digest(record, decision)
-        before: Mapping[str, Any] = record.get("outcome", {})
+        before: Mapping[str, Any] = record.get("outcome") or {}
         after = decision.outcome
         same = before == after
         if not same:
@@ -210,7 +199,7 @@ def _row(record: Mapping[str, Any], decision: Decision, *, same: bool) -> dict[s
         "policy": decision.policy,
         "rule_before": record.get("rule"),
         "rule_after": decision.rules[0] if decision.rules else None,
-        "outcome_before": _encode(record.get("outcome", {})),
+        "outcome_before": _encode(record.get("outcome") or {}),
         "outcome_after": _encode(decision.outcome),
         "same": same,
     }

@@ -106,7 +106,7 @@ def _sessions(files: Sequence[Path], wanted: Period, asked: Sequence[str]) -> di
 
 
 def _take(one: SessionRound, record: Mapping[str, Any]) -> None:
-    outcome, given = record.get("outcome", {}), record.get("input", {})
+    outcome, given = record.get("outcome") or {}, record.get("input") or {}
     match record["kind"]:
         case "Ladder":
             one.tokens, one.window, one.tier = given.get("tokens"), given.get("window"), outcome.get("tier")
