@@ -61,6 +61,13 @@ KNOWN = {
         ERROR,
         0.0,
     ),
+    "negative index": Fault(
+        "An index below zero is out of range, as is one behind the last item.",
+        lambda text, ours, theirs: ours == ERROR and bool(re.search(r"[\w\])]\[", text)),
+        "[7][-1]",
+        ERROR,
+        7,
+    ),
     "sign of an infinity": Fault(
         "Doubles follow IEEE 754: a division by zero gives an infinity with the sign of the operands.",
         lambda text, ours, theirs: "/" in text,
