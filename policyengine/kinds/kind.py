@@ -17,7 +17,8 @@ class Kind:
 
     `build` reads a document that its schema has accepted and returns a table; it raises `SpecError` for what a
     schema cannot say. A kind without `build` decides nothing: other documents use what it holds.
-    `on_error` is the conservative outcome used where the document states none.
+    `on_error` is the conservative outcome used where the document states none: words, never numbers or texts. A kind
+    whose outcome needs those has none, and its schema asks the document for it.
     """
 
     name: str

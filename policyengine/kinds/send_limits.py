@@ -9,5 +9,4 @@ KIND = Kind(
     "SendLimits",
     "How long a model call may take and how much it may write",
     plain.build,
-    {"first_token_ms": 120_000, "stall_ms": 60_000, "max_output_tokens": None},
 )

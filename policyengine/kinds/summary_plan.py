@@ -9,5 +9,4 @@ KIND = Kind(
     "SummaryPlan",
     "What a compaction summarises and with which words",
     plain.build,
-    {"method": "plain", "keep_tokens": 0, "instruction": "Summarise the conversation so far.", "heading": "Summary:"},
 )

@@ -9,5 +9,4 @@ KIND = Kind(
     "ToolLimits",
     "How long a tool may run and how much it may give back",
     plain.build,
-    {"timeout_ms": 120_000, "output_bytes": 262_144, "parallel": False},
 )

@@ -25,6 +25,8 @@ CANCELLED: Final = "cancelled"
 _STOPS: Final[Mapping[str, StopReason]] = {
     "stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter",
 }  # fmt: skip
+_MOST_TRIES: Final = 1_000
+"""Calls for one summary. The Retry policy ends them long before; one that never does may not call without end."""
 _REFUSALS: Final = ("refused", "context_overflow")
 """Failures with which a provider says that it will not take this request."""
 
@@ -199,7 +201,7 @@ class Compactor:
             max_output_tokens=decided["max_output_tokens"],
             thinking=decided["thinking"],
         )
-        for tried in range(1, 1000):
+        for tried in range(1, _MOST_TRIES + 1):
             attempt, taken = await call(
                 core,
                 request,
