@@ -61,7 +61,7 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool) -> None:
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    from policyengine.check.lint.targets import LOCAL
+    from policyengine.check.around import LOCAL
     from policyengine.kinds.bundle import files
 
     if not paths and not LOCAL.is_dir():

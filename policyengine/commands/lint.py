@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,20 +101,17 @@ def _change(target: Target, config: Config, *, write_it: bool, unsafe: bool, sho
 
 
 def _print(report: Report, form: str) -> None:
-    from policyengine.check.formats import github
     from policyengine.check.formats.registry import render
     from policyengine.check.formats.results import Results
     from policyengine.check.lint.registry import RULES
 
     results = Results(report.findings, report.texts, RULES, _version() if form == "sarif" else "")
-    click.echo(render(results, form, color=wants_color()).rstrip("\n"))
     if form == "github":
-        where = os.environ.get("GITHUB_STEP_SUMMARY")
-        if where:
-            with Path(where).open("a", encoding="utf-8") as stream:
-                stream.write(github.summary(results))
-        elif more := github.rest(results):
-            click.echo(more)
+        from policyengine.commands.github_text import show
+
+        show(results, "policyengine lint")
+        return
+    click.echo(render(results, form, color=wants_color()).rstrip("\n"))
 
 
 def _version() -> str:

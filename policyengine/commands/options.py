@@ -8,6 +8,10 @@ from typing import Any
 
 import click
 
+from policyengine.source.counts import counted, noun, thousands
+
+__all__ = ["NO_RECORD", "bundle_option", "counted", "noun", "print_json", "print_jsonl", "thousands", "wants_color"]
+
 NO_RECORD = ("line is no record", "lines are no records")
 """One line, several lines of a log that hold no record."""
 
@@ -34,18 +38,3 @@ def wants_color() -> bool:
     import os
 
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
-def thousands(value: float | int | None) -> str:
-    """A count for a person: 167 094."""
-    return "–" if value is None else f"{value:,.0f}".replace(",", " ")
-
-
-def counted(number: float | int | None, one: str, many: str | None = None) -> str:
-    """A count with what is counted: 1 record, 2 000 records; `many` where the plural is not `one` with an s."""
-    return f"{thousands(number)} {noun(number, one, many)}"
-
-
-def noun(number: float | int | None, one: str, many: str | None = None) -> str:
-    """What is counted, as it is called where there are so many."""
-    return one if number == 1 else many or f"{one}s"

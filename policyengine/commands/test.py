@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,8 +14,11 @@ if TYPE_CHECKING:
     from policyengine.check.policy_tests import Report, Request
 
 
+FORMATS = ("text", "json", "junit", "github")
+
+
 @click.command(
-    epilog="Examples:  policyengine test   |   policyengine test policies/routing.test.yaml"
+    epilog="Examples:  policyengine test   |   policyengine test policies/routing.yaml"
     "   |   policyengine test --coverage --min 100 --mutate",
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
@@ -22,8 +26,10 @@ if TYPE_CHECKING:
     "--bundle",
     metavar="DIR",
     default=None,
-    help="Folder of policies; without it the one the tests lie in, ./policies, or the built-in bundle.",
+    help="Folder of policies; without it the one that PATH lies in, ./policies, or the built-in bundle.",
 )
+@click.option("--whole", is_flag=True, help="Test the whole bundle around each PATH.")
+@click.option("--trace", is_flag=True, help="Show the trace of every failing case, not only of the first of a policy.")
 @click.option("--coverage", is_flag=True, help="Show for each policy which rules the cases have seen.")
 @click.option(
     "--min", "min_percent", type=click.FloatRange(0, 100), metavar="N",
@@ -35,20 +41,21 @@ if TYPE_CHECKING:
     help="Stop trying mutants after N seconds (default 600), and fail.",
 )  # fmt: skip
 @click.option("--watch", is_flag=True, help="Run again whenever a policy or a test changes.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", help="Output format.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="Output format.")
 def command(
-    paths: tuple[str, ...], bundle: str | None, coverage: bool, min_percent: float | None, mutate: bool,
-    max_seconds: float | None, watch: bool, form: str,
+    paths: tuple[str, ...], bundle: str | None, whole: bool, trace: bool, coverage: bool, min_percent: float | None,
+    mutate: bool, max_seconds: float | None, watch: bool, form: str,
 ) -> None:  # fmt: skip
     """Run the policy tests at PATH; without PATH those of the whole bundle.
 
-    Exit status 1 where a case fails, a test document is wrong, nothing was tested, a rule is tested by no case, or
-    no test notices a mutant.
+    PATH is a test document, a policy (then every test document that asks it), or a folder. Paths of several bundles
+    are tested each in its own. Exit status 1 where a case fails, a test document is wrong, nothing was tested, a rule
+    is tested by no case, or no test notices a mutant.
     """
     from pathlib import Path
 
     from policyengine.check.policy_tests import Request
-    from policyengine.check.policy_tests.suite import MAX_SECONDS
+    from policyengine.check.policy_tests.request import MAX_SECONDS, by_bundle
 
     request = Request(
         tuple(map(Path, paths)),
@@ -58,33 +65,42 @@ def command(
         mutate,
         max_seconds or MAX_SECONDS,
     )
+    requests = by_bundle(request, whole=whole)
     if watch:
-        _watch(request, form)
+        _watch(requests, form, trace)
         return
-    if not _run(request, form):
+    if not _run(requests, form, trace):
         sys.exit(1)
 
 
-def _run(request: Request, form: str) -> bool:
+def _run(requests: Sequence[Request], form: str, trace: bool) -> bool:
     from policyengine.check.policy_tests import run
 
-    report = run(request, _progress if request.mutants and form == "text" else None)
-    click.echo(_rendered(report, form))
-    return report.passed
+    reports = [run(one, _progress if one.mutants and form == "text" else None) for one in requests]
+    _show(reports, form, trace)
+    return all(report.passed for report in reports)
 
 
-def _rendered(report: Report, form: str) -> str:
+def _show(reports: Sequence[Report], form: str, trace: bool) -> None:
+    from policyengine.check.policy_tests import render_text as text
+
     if form == "json":
         from policyengine.check.policy_tests.render_json import render_json
 
-        return render_json(report)
-    if form == "junit":
+        click.echo(render_json(reports))
+    elif form == "junit":
         from policyengine.check.policy_tests.render_junit import render_junit
 
-        return render_junit(report)
-    from policyengine.check.policy_tests.render_text import render_text
+        click.echo(render_junit(reports))
+    elif form == "github":
+        from policyengine.check.policy_tests.render_github import results
+        from policyengine.commands.github_text import show
 
-    return render_text(report, color=wants_color())
+        show(results(reports), "policyengine test")
+        for report in reports:
+            click.echo(text.summary(report))
+    else:
+        click.echo(text.render_text(reports, color=wants_color(), all_traces=trace))
 
 
 def _progress(done: int, total: int) -> None:
@@ -94,17 +110,17 @@ def _progress(done: int, total: int) -> None:
         sys.stderr.flush()
 
 
-def _watch(request: Request, form: str) -> None:
+def _watch(requests: Sequence[Request], form: str, trace: bool) -> None:
     """Run and run again until the person stops it; a bundle that cannot be read is said, and watched on."""
-    from policyengine.check.policy_tests.suite import watched
+    from policyengine.check.policy_tests.request import watched
     from policyengine.check.policy_tests.watching import watch
     from policyengine.source.errors import PolicyEngineError
 
     def once() -> None:
         try:
-            _run(request, form)
+            _run(requests, form, trace)
         except PolicyEngineError as error:
             click.echo(f"policyengine: {error}", err=True)
         click.echo("watching; stop with Ctrl-C", err=True)
 
-    watch(once, lambda: watched(request))
+    watch(once, lambda: sorted({file for request in requests for file in watched(request)}))

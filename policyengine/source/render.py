@@ -6,6 +6,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Mapping
 
+from policyengine.source.counts import counted
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.place import Place
 from policyengine.source.secrets import mask_line
@@ -171,15 +172,21 @@ def _painted(text: str, code: str, color: bool) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if color else text
 
 
+def tally(findings: Iterable[Finding], *, color: bool = False) -> str:
+    """How many findings there are, by severity, those that there are none of left out: 2 errors, 1 warning."""
+    total = counts(findings)
+    nouns = {
+        Severity.ERROR: ("error", "errors"), Severity.WARNING: ("warning", "warnings"), Severity.INFO: ("info", "info")
+    }  # fmt: skip
+    return ", ".join(
+        _painted(counted(total[str(severity)], *called), _COLORS[severity], color)
+        for severity, called in nouns.items()
+        if total[str(severity)]
+    )
+
+
 def _summary(findings: list[Finding], color: bool) -> str:
     if not findings:
         return _painted("No findings.", "32", color)
-    total = counts(findings)
-    parts = []
-    for severity, noun in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "info")):
-        count = total[str(severity)]
-        if count:
-            plural = "s" if count != 1 and severity is not Severity.INFO else ""
-            parts.append(_painted(f"{count} {noun}{plural}", _COLORS[severity], color))
     files = len({finding.place.file for finding in findings})
-    return f"Found {', '.join(parts)} in {files} file{'s' if files != 1 else ''}."
+    return f"Found {tally(findings, color=color)} in {counted(files, 'file')}."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from policyengine.check.formats.results import Results, clean
 from policyengine.source.finding import Finding, Severity
-from policyengine.source.render import counts
+from policyengine.source.render import tally
 
 SHOWN = 10
 """How many annotations a step shows."""
@@ -34,13 +34,12 @@ def rest(results: Results) -> str:
     return "\n".join(clean(str(finding)).replace("\n", " ") for finding in worst[SHOWN:])
 
 
-def summary(results: Results) -> str:
-    """Every finding as a Markdown table for $GITHUB_STEP_SUMMARY."""
-    total = counts(results.ordered)
-    lines = ["### policyengine lint", ""]
+def summary(results: Results, title: str) -> str:
+    """Every finding as a Markdown table for $GITHUB_STEP_SUMMARY, below a title."""
+    lines = [f"### {title}", ""]
     if not results.ordered:
         return "\n".join([*lines, "No findings.", ""])
-    lines += [", ".join(f"{number} {severity}" for severity, number in total.items()), ""]
+    lines += [f"{tally(results.ordered)}.", ""]
     lines += ["| severity | rule | place | message |", "|---|---|---|---|"]
     size = sum(len(line) for line in lines)
     for number, finding in enumerate(results.ordered):

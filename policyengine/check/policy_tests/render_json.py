@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from policyengine.check.policy_tests.mutants import Mutant
@@ -13,28 +14,32 @@ from policyengine.source.place import Place
 from policyengine.source.render import render_json as render_findings
 
 
-def render_json(report: Report) -> str:
-    """The report as one JSON document; docs/policy-tests.md shows its shape."""
-    found = json.loads(render_findings(report.all_findings))
-    return json.dumps(
-        {
-            "bundle": {"name": report.bundle, "version": report.version},
-            "passed": report.passed,
-            "counts": {
-                "documents": len(report.documents),
-                "cases": len(report.results),
-                "passed": len(report.results) - len(report.failed),
-                "failed": len(report.failed),
-            },
-            "cases": [_case(result) for result in report.results],
-            "findings": found["findings"],
-            "coverage": _coverage(report),
-            "mutants": _mutants(report),
-        },
-        ensure_ascii=False,
-        indent=2,
-        default=str,
+def render_json(reports: Sequence[Report]) -> str:
+    """The report of a bundle as one JSON document, those of several under `bundles`; docs/policy-tests.md has both."""
+    whole = (
+        _report(reports[0])
+        if len(reports) == 1
+        else {"passed": all(report.passed for report in reports), "bundles": [_report(report) for report in reports]}
     )
+    return json.dumps(whole, ensure_ascii=False, indent=2, default=str)
+
+
+def _report(report: Report) -> dict[str, Any]:
+    found = json.loads(render_findings(report.all_findings))
+    return {
+        "bundle": {"name": report.bundle, "version": report.version},
+        "passed": report.passed,
+        "counts": {
+            "documents": len(report.documents),
+            "cases": len(report.results),
+            "passed": len(report.results) - len(report.failed),
+            "failed": len(report.failed),
+        },
+        "cases": [_case(result) for result in report.results],
+        "findings": found["findings"],
+        "coverage": _coverage(report),
+        "mutants": _mutants(report),
+    }
 
 
 def _case(result: CaseResult) -> dict[str, Any]:

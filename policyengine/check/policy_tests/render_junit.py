@@ -16,15 +16,16 @@ from policyengine.source.render import in_order
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render_junit(report: Report) -> str:
-    """One suite a document with one test case a case, and one suite for what is wrong besides."""
-    root = Xml.Element("testsuites", name=_clean(report.bundle))
-    for document in report.documents:
-        results = [result for result in report.results if result.case.document is document.document]
-        _suite(root, document.file, results)
-    findings = [f for f in in_order(report.all_findings) if f.severity is Severity.ERROR]
-    if findings:
-        _findings(root, findings)
+def render_junit(reports: Sequence[Report]) -> str:
+    """One suite a document with one test case a case, and for each bundle one for what is wrong besides."""
+    root = Xml.Element("testsuites", name=_clean(", ".join(report.bundle for report in reports)))
+    for report in reports:
+        for document in report.documents:
+            results = [result for result in report.results if result.case.document is document.document]
+            _suite(root, document.file, results)
+        findings = [f for f in in_order(report.all_findings) if f.severity is Severity.ERROR]
+        if findings:
+            _findings(root, findings)
     for count in ("tests", "failures", "errors"):
         root.set(count, str(sum(int(suite.get(count, "0")) for suite in root)))
     Xml.indent(root)

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policyengine.check.policy_tests.report import Report
 from policyengine.check.policy_tests.running import CaseResult
-from policyengine.check.policy_tests.traces import mismatch_lines, trace_lines, where
+from policyengine.check.policy_tests.traces import deciding_lines, mismatch_lines, trace_lines, where
+from policyengine.source.counts import counted, thousands
 from policyengine.source.finding import Severity
 from policyengine.source.render import in_order
 from policyengine.source.render import render_text as render_findings
+from policyengine.source.text import shown_path
 
 
-def render_text(report: Report, *, color: bool = False) -> str:
-    """Failing cases with their trace, findings, the coverage where it was asked for, and one line of counts."""
+def render_text(reports: Sequence[Report], *, color: bool = False, all_traces: bool = False) -> str:
+    """The report of a bundle, or those of several, each under a line that names its bundle.
+
+    A failing case is shown with what decided; the first one of each policy, and with `all_traces` every one, with its
+    whole trace.
+    """
+    if len(reports) == 1:
+        return _report(reports[0], color, all_traces)
+    return "\n\n".join(
+        f"bundle {one.bundle} {one.version} in {shown_path(one.folder)}\n\n{_report(one, color, all_traces)}"
+        for one in reports
+    )
+
+
+def _report(report: Report, color: bool, all_traces: bool) -> str:
+    """Failing cases, findings, the coverage where it was asked for, and one line of counts."""
     lines: list[str] = []
+    traced: set[str] = set()
     for result in report.failed:
-        lines += [*_failure(result, color), ""]
+        policy = result.steps[-1].step.policy
+        lines += [*_failure(result, color, traced=all_traces or policy not in traced), ""]
+        traced.add(policy)
+    if not all_traces and (short := len(report.failed) - len(traced)):
+        lines += [f"{counted(short, 'failing case')} shown without the trace: --trace shows all", ""]
     if findings := in_order(report.all_findings):
         lines += [render_findings(findings, report.sources, color=color), ""]
     if report.show_coverage:
@@ -25,11 +46,11 @@ def render_text(report: Report, *, color: bool = False) -> str:
         lines += _not_seen(report)
     if report.mutants_wanted:
         lines += list(_mutants(report))
-    lines.append(_painted(_summary(report), "32" if report.passed else "31", color))
+    lines.append(_painted(summary(report), "32" if report.passed else "31", color))
     return "\n".join(lines)
 
 
-def _failure(result: CaseResult, color: bool) -> Iterator[str]:
+def _failure(result: CaseResult, color: bool, *, traced: bool) -> Iterator[str]:
     case = result.case
     step = result.steps[-1].step
     place = case.document.place(step.at)
@@ -38,6 +59,9 @@ def _failure(result: CaseResult, color: bool) -> Iterator[str]:
     yield f"{place}: {label}: {step.policy}: {case.name}{at}"
     for mismatch in result.steps[-1].mismatches:
         yield from (f"  {line}" for line in mismatch_lines(mismatch))
+    if not traced:
+        yield from (f"  {line}" for line in deciding_lines(result))
+        return
     yield "  trace"
     yield from (f"    {line}" for line in trace_lines(result))
 
@@ -76,23 +100,23 @@ def _mutants(report: Report) -> Iterator[str]:
         yield "no mutants were tried: make the tests pass first"
         return
     yield (
-        f"{mutation.total} mutants: {mutation.noticed} noticed, {len(mutation.explained)} explained, "
+        f"{counted(mutation.total, 'mutant')}: {mutation.noticed} noticed, {len(mutation.explained)} explained, "
         f"{len(mutation.survivors)} not noticed" + (f", {mutation.untried} not tried" if mutation.untried else "")
     )
 
 
-def _summary(report: Report) -> str:
+def summary(report: Report) -> str:
+    """One line: how many cases passed and failed, and how much of the rules they cover."""
     failed = len(report.failed)
     total = len(report.results)
-    count = f"{total} case{'' if total == 1 else 's'}"
-    documents = f"{len(report.documents)} document{'' if len(report.documents) == 1 else 's'}"
-    parts = [f"{count} in {documents}: {total - failed} passed" + (f", {failed} failed" if failed else "")]
+    count = f"{counted(total, 'case')} in {counted(len(report.documents), 'document')}"
+    parts = [f"{count}: {thousands(total - failed)} passed" + (f", {thousands(failed)} failed" if failed else "")]
     found = report.coverage
     need = "" if report.covered else f", {report.min_percent:g} % needed"
     parts.append(f"rules covered: {found.matched} of {found.total} ({_percent(found.percent)} %{need})")
     problems = sum(f.severity is Severity.ERROR for f in report.all_findings)
     if problems:
-        parts.append(f"{problems} finding{'' if problems == 1 else 's'}")
+        parts.append(counted(problems, "finding"))
     return "; ".join(parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from policyengine.check.policy_tests.coverage import Coverage
 from policyengine.check.policy_tests.model import TestDocument
@@ -29,6 +30,8 @@ class Report:
     mutants_wanted: bool = False
     sources: dict[str, str] = field(default_factory=dict)
     """Text of the files that findings are about, by name."""
+    folder: Path = Path()
+    """Where the bundle lies."""
 
     @property
     def failed(self) -> list[CaseResult]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policyengine.check.policy_tests.running import ABSENT, CaseResult, Mismatch
+from policyengine.check.policy_tests.running import ABSENT, CaseResult, Mismatch, rules_of
 from policyengine.rules.decision import RuleStatus, Step
 
 # How much of a value stands on a line, in characters.
@@ -25,10 +25,25 @@ def mismatch_lines(mismatch: Mismatch) -> Iterator[str]:
     yield f"actual    {mismatch.field}: {_value(mismatch.actual)}"
 
 
+def deciding_lines(result: CaseResult) -> Iterator[str]:
+    """What decided in the step that failed: the rule, its condition, and the values that the condition saw."""
+    decision = result.steps[-1].decision
+    hidden = _recorded(result)
+    by = {step.rule: step for step in decision.trace}
+    for name in rules_of(decision):
+        step = by.get(name)
+        yield f"decided   by {name}" + (f"   {_flat(step.when)}" if step is not None and step.when else "")
+        if step is not None and step.values:
+            seen = (f"{_flat(value)} = {shown_value(given, hidden)}" for value, given in step.values.items())
+            yield f"          {', '.join(seen)}"
+    if all(mismatch.field != "errors" for mismatch in result.steps[-1].mismatches):
+        yield from (f"          {error.where}: {error.message}" for error in decision.errors)
+
+
 def trace_lines(result: CaseResult) -> Iterator[str]:
     """Every rule that was looked at in the step that failed, with the values it saw."""
     decision = result.steps[-1].decision
-    hidden = result.case.steps[len(result.steps) - 1].start.recorded is not None
+    hidden = _recorded(result)
     looked = [step for step in decision.trace if step.status is not RuleStatus.SKIPPED]
     for step in looked:
         yield f"{step.status.value:<8} {step.rule}" + (f"   {_flat(step.when)}" if step.when else "")
@@ -41,6 +56,10 @@ def trace_lines(result: CaseResult) -> Iterator[str]:
     for name, value in decision.derived.items():
         yield f"derived  {name} = {shown_value(value, hidden)}"
     yield f"outcome  {_value(dict(decision.outcome))}"
+
+
+def _recorded(result: CaseResult) -> bool:
+    return result.steps[-1].step.start.recorded is not None
 
 
 def step_json(step: Step, hidden: bool) -> dict[str, Any]:

@@ -148,14 +148,18 @@ def test_ten_are_annotated_the_worst_first_and_the_summary_has_all(everything):
     total = len(everything.ordered)
     assert text.splitlines()[-1] == f"{total - 10} more; the job summary lists all {total}"
     assert len(github.rest(everything).splitlines()) == total - 10
-    rows = [line for line in github.summary(everything).splitlines() if re.match(r"\| (error|warning|info) \|", line)]
+    rows = [
+        line
+        for line in github.summary(everything, "policyengine lint").splitlines()
+        if re.match(r"\| (error|warning|info) \|", line)
+    ]
     assert len(rows) == total
     assert all(len(re.findall(r"(?<!\\)\|", row)) == 5 for row in rows)
 
 
 def test_a_huge_summary_stays_below_the_limit():
     many = [Finding("x", Severity.ERROR, "m" * 200, Place("f", line)) for line in range(1, 9_000)]
-    text = github.summary(results(many))
+    text = github.summary(results(many), "policyengine lint")
     assert len(text.encode()) < 1_000_000
     assert "more do not fit here" in text
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from policyengine.check.policy_tests.suite import bundle_folder
+from policyengine.check.policy_tests.request import Request, bundle_folder, by_bundle
 from policyengine.source.errors import InputError
 from policyengine.source.resources import policies_folder
 
@@ -53,3 +53,41 @@ def test_without_a_folder_of_policies_it_is_the_built_in_bundle(tmp_path, monkey
 def test_tests_of_two_bundles_have_to_be_told_apart(tree):
     with pytest.raises(InputError, match="--bundle"):
         bundle_folder([Path("plain"), Path("policies")])
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["plain", "policies/ladders"], [("plain", ["plain"]), ("policies", ["policies/ladders"])]),
+        (["policies/ladders/floor.yaml", "policies"], [("policies", ["policies/ladders/floor.yaml", "policies"])]),
+        (["plain", "apart"], [("plain", ["plain", "apart"])]),
+        (["apart"], [("policies", ["apart"])]),
+        ([], [("policies", [])]),
+    ],
+)
+def test_each_bundle_is_tested_with_its_own_paths(paths, expected, tree):
+    found = by_bundle(Request(tuple(map(Path, paths))))
+    assert [(str(one.folder), list(map(str, one.paths))) for one in found] == expected
+
+
+def test_the_whole_bundle_around_each_path(tree):
+    paths = tuple(map(Path, ["plain/gate.yaml", "policies/ladders/floor.yaml", "policies/bundle.yaml"]))
+    assert [one.paths for one in by_bundle(Request(paths), whole=True)] == [(Path("plain"),), (Path("policies"),)]
+
+
+def test_a_path_in_no_bundle_has_none_around_it(tree):
+    with pytest.raises(InputError, match="apart lies in no bundle; say with --bundle"):
+        by_bundle(Request((Path("apart"),)), whole=True)
+
+
+def test_a_path_that_may_belong_to_several_bundles_is_refused(tree):
+    with pytest.raises(InputError, match="apart may belong to several bundles"):
+        by_bundle(Request((Path("apart"), Path("plain"), Path("policies"))))
+
+
+def test_a_bundle_is_not_looked_for_beyond_the_project(tree):
+    inner = tree / "policies" / "vendor"
+    inner.mkdir()
+    (inner / "pyproject.toml").touch()
+    (inner / "gate.yaml").write_text("kind: CompactionGate\n")
+    assert bundle_folder([Path("policies/vendor/gate.yaml")]) == Path("policies/vendor")

@@ -15,7 +15,7 @@ def report():
     from policyengine.check.policy_tests.render_json import render_json
     from policyengine.source.resources import policies_folder
 
-    return json.loads(render_json(run(Request(bundle=policies_folder(), show_coverage=True))))
+    return json.loads(render_json([run(Request(bundle=policies_folder(), show_coverage=True))]))
 
 
 def test_every_case_passes_and_every_rule_is_tested(report):

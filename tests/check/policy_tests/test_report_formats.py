@@ -55,3 +55,34 @@ def test_junit_of_passing_tests_has_no_failure(good, run):
     root = ElementTree.fromstring(result.out)
     assert result.status == 0
     assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("8", "0", "0")
+
+
+def test_github_annotates_the_place_of_a_failing_case(failing, run, monkeypatch, tmp_path):
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    result = run("test", "--bundle", failing, "--format", "github")
+    assert result.status == 1
+    annotation, counts = result.out.splitlines()
+    assert annotation.startswith("::error file=")
+    assert "some.test.yaml,line=7,endLine=7,col=7," in annotation
+    said = 'light: <a> & \ufffd: expected rule: ["go"]; actual rule: ["wait"]; decided by wait'
+    assert annotation.endswith(f"title=policyengine failed::{said}")
+    assert counts.startswith("9 cases in 2 documents: 8 passed, 1 failed")
+    written = summary.read_text(encoding="utf-8")
+    assert written.startswith("### policyengine test\n\n1 error.\n")
+    assert "some.test.yaml:7:7 | light: &lt;a>" in written
+
+
+def test_github_lists_what_is_not_annotated_where_there_is_no_summary(light, write, run):
+    rows = ", ".join(f"[{number}, go]" for number in range(12))
+    write(f"policy: light\ncases:\n  - {{name: a, set: {{color: red}}, columns: [seconds, rule], rows: [{rows}]}}\n")
+    lines = run("test", light / "some.test.yaml", "--format", "github").out.splitlines()
+    assert sum(line.startswith("::error") for line in lines) == 10
+    assert lines[10] == "2 more; the job summary lists all 12"
+    assert sum("error[failed]: light: a [" in line for line in lines) == 2
+
+
+def test_github_of_passing_tests_says_so(good, run):
+    result = run("test", "--bundle", good, "--format", "github")
+    assert result.status == 0
+    assert result.out.splitlines()[0] == "No findings."

@@ -42,6 +42,37 @@ def test_a_failing_case_shows_expected_actual_and_trace(write, light, run):
     ]
 
 
+def test_only_the_first_failing_case_of_a_policy_shows_its_trace(write, light, run):
+    rows = "[[amber, go], [red, go], [green, wait]]"
+    file = write(
+        f"policy: light\ncases:\n  - {{name: a, set: {{seconds: 1}}, columns: [color, rule], rows: {rows}}}\n"
+        "  - {name: b, policy: meter, input: {now_ms: 0, cars: 0, last_ms: 0}, rule: pass}\n"
+    )
+    found = run("test", file, "--bundle", light)
+    assert found.out.count("  trace\n") == 2
+    shown = [line.rstrip() for line in found.out.splitlines()]
+    at = next(number for number, line in enumerate(shown) if line.endswith("failed: light: a [green]"))
+    assert shown[at + 1 : at + 5] == [
+        '  expected  rule: ["wait"]',
+        '  actual    rule: ["go"]',
+        '  decided   by go   color == "green"',
+        '            color = "green"',
+    ]
+    assert "2 failing cases shown without the trace: --trace shows all" in shown
+    all_of_them = run("test", file, "--bundle", light, "--trace").out
+    assert all_of_them.count("  trace\n") == 4
+    assert "without the trace" not in all_of_them
+
+
+def test_a_failing_case_in_short_shows_the_error_that_decided(write, light, run):
+    file = write(
+        f"{RED}  - {{name: a, base: red, rule: go}}\n"
+        "  - {name: b, base: red, unset: [color], errors: [color], rule: go}\n"
+    )
+    found = run("test", file, "--bundle", light)
+    assert "  decided   by on_error\n            rule go: the input has no color" in found.out
+
+
 def test_a_failing_step_says_which_one(write, light, run):
     steps = "[{rule: hold}, {after_ms: 1000, rule: pass}, {after_ms: 999, rule: pass}]"
     file = write(f"policy: meter\ncases:\n  - {{name: a, input: {{now_ms: 0, cars: 0, last_ms: 0}}, steps: {steps}}}\n")

@@ -1,6 +1,6 @@
 """Running again when something changes."""
 
-from policyengine.check.policy_tests.suite import Request, watched
+from policyengine.check.policy_tests.request import Request, watched
 from policyengine.check.policy_tests.watching import watch
 
 
