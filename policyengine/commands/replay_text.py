@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from policyengine.check.replay import (
@@ -24,6 +24,8 @@ from policyengine.commands.options import counted, noun, thousands
 from policyengine.compression.refetch import Refetch
 from policyengine.source.render import printable
 
+_PIECE = 500
+"""Lines that are printed at once."""
 _GAP = 2
 """Spaces between two columns."""
 
@@ -38,9 +40,10 @@ def show(replays: Sequence[SessionReplay]) -> None:
     console = Console(highlight=False, soft_wrap=True)
     for one in replays:
         console.print(printable(_heading(one)), markup=False)
-        table, width = _table(one, console.width if sys.stdout.isatty() else None)
         # Never cut to the terminal: a row that is too long wraps, a cell without its end says nothing.
-        Console(highlight=False, width=width).print(table)
+        lines = _table(one, console.width if sys.stdout.isatty() else None)
+        while piece := list(islice(lines, _PIECE)):
+            console.print(Text("\n").join(piece))
         for line in _session_totals(one):
             console.print(printable(line), markup=False)
         console.print()
@@ -59,20 +62,27 @@ _NUMBERS = ("round", "turn", "tokens")
 _WORDS = ("from", "tier", "compaction", "tip", "directive", "routing", "veto", "followed by", "breaker")
 
 
-def _table(one: SessionReplay, width: int | None) -> tuple[Table, int]:
-    """The rows and how wide they are. Where `width` is too narrow for them, columns without any entry are left out."""
+def _table(one: SessionReplay, width: int | None) -> Iterator[Text]:
+    """The lines of the rounds. Where `width` is too narrow for them, columns without any entry are left out.
+
+    Laid out by hand: a table of rich takes milliseconds a row, and sessions have thousands.
+    """
     names, rows = [*_NUMBERS, *_WORDS], [_cells(row) for row in one.rounds]
     widths = [max(map(cell_len, [name, *(str(row[at]) for row in rows)])) for at, name in enumerate(names)]
     shown = list(range(len(names)))
     if width is not None and _whole(widths) > width:
         shown = [at for at in shown if any(str(row[at]) for row in rows)]
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    for at in shown:
-        justify: Literal["left", "right"] = "right" if names[at] in _NUMBERS else "left"
-        table.add_column(names[at], justify=justify, no_wrap=True)
-    for row in rows:
-        table.add_row(*(row[at] for at in shown))
-    return table, _whole([widths[at] for at in shown])
+    header: list[Text | str] = [Text(name, style="bold") for name in names]
+    for row in (header, *rows):
+        line = Text()
+        for at in shown:
+            gap = " " * (widths[at] - cell_len(str(row[at])))
+            between = " " * _GAP if at != shown[-1] else ""
+            if names[at] in _NUMBERS:
+                line.append(gap).append(row[at]).append(between)
+            else:
+                line.append(row[at]).append(gap + between)
+        yield line
 
 
 def _whole(widths: Sequence[int]) -> int:

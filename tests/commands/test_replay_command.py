@@ -101,6 +101,28 @@ def test_a_window_that_cannot_hold_the_fixed_part_opens_the_breaker(run):
     assert any(row["compaction"]["reason"] in ("breaker_open", "rescue_exhausted") for row in one["rounds"])
 
 
+def test_a_long_session_is_laid_out_in_a_part_of_the_time_that_deciding_it_takes(capsys):
+    import time
+
+    from policyengine.check.replay import Options, replay
+    from policyengine.commands import replay_text
+    from policyengine.kinds.bundle import load
+    from policyengine.kinds.loop import Loop
+    from policyengine.sessions import read
+
+    session, loop = read(SAMPLE), Loop(load())
+    began = time.thread_time()
+    one = replay(session, loop, Options())
+    one.rounds *= 100
+    for _ in range(9):
+        replay(session, loop, Options())
+    decided = (time.thread_time() - began) * 10
+    began = time.thread_time()
+    replay_text.show([one])
+    assert time.thread_time() - began < decided / 2
+    assert len(capsys.readouterr().out.splitlines()) > 2_600
+
+
 def test_text_is_one_row_a_round_without_colour(run):
     found = run("replay", SAMPLE)
     (one,) = run("replay", SAMPLE, "--format", "json").json["sessions"]
