@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from policyengine.kinds.bundle import load
 from policyengine.source.yaml import read_documents
 from tests.conftest import ROOT
 
@@ -16,8 +17,25 @@ def starter(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = run("init", "--owner", "my team")
     assert (found.status, found.err) == (0, "")
-    assert "files of tests to policies" in found.out
     return tmp_path / "policies"
+
+
+def count(folder, pattern):
+    return sum(1 for _ in folder.rglob(pattern))
+
+
+def test_it_says_what_it_wrote_and_what_to_do_next(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = run("init", "agents/policies", "--owner", "my team").out
+    folder = tmp_path / "agents" / "policies"
+    tests = count(folder, "*.test.yaml")
+    policies, schemas = count(folder, "*.yaml") - tests, count(folder / ".schemas", "*.json")
+    assert f"  {policies} policies\n  {tests} files of tests beside them\n  {schemas} schemas for editors" in said
+    assert count(folder, "*.*") == policies + tests + schemas + 1  # and .schemas itself
+    assert "policyengine lint agents/policies" in said
+    for file in re.findall(r"^  edit (\S+)  ", said, re.MULTILINE):
+        assert Path(file).is_file()
+    assert said.count("  edit ") == 3
 
 
 def data(file):
@@ -56,6 +74,48 @@ def test_references_between_schemas_lead_somewhere(starter):
 def test_the_owner_is_the_one_given(starter):
     owners = {data(file)["metadata"].get("owner") for file in starter.rglob("*.yaml")}
     assert owners == {"my team"}
+
+
+def test_without_an_owner_there_is_none_and_lint_says_so(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "nobody owns the policies yet" in run("init").out
+    assert {data(file)["metadata"].get("owner") for file in (tmp_path / "policies").rglob("*.yaml")} == {None}
+    found = run("lint", "--format", "json")
+    assert found.status == 0
+    assert {finding["code"] for finding in found.json["findings"]} == {"missing-owner"}
+
+
+@pytest.mark.parametrize(
+    ("args", "name"),
+    [
+        (["My Team_Policies"], "my-team-policies"),
+        (["agents/policies"], "policies"),
+        (["x", "--name", "team-a"], "team-a"),
+    ],
+)
+def test_the_bundle_is_called_after_its_folder_or_as_asked(args, name, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = run("init", *args)
+    assert f"wrote the bundle {name} to " in found.out
+    assert load(args[0]).name == name
+    assert data(Path(args[0], "bundle.yaml"))["metadata"]["description"] == "Begun as a copy of the built-in bundle."
+
+
+@pytest.mark.parametrize(
+    ("args", "says"), [(["策略"], "give it a name with --name"), (["x", "--name", "A b"], "no name")]
+)
+def test_a_name_that_is_none_is_refused(args, says, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = run("init", *args)
+    assert (found.status, Path(args[0]).exists()) == (2, False)
+    assert says in found.err
+
+
+def test_the_configuration_of_the_repository_holds_for_the_new_bundle(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text('[tool.policyengine.lint.rules]\nmissing-owner = "error"\n')
+    run("init")
+    assert run("lint").status == 1
 
 
 def test_nothing_is_overwritten(run, starter):

@@ -42,6 +42,21 @@ def test_a_pyproject_that_says_nothing_about_us_does_not_end_the_search(bundle):
     assert codes(bundle) == {"missing-owner": "warning"}
 
 
+def test_the_nearest_file_holds_alone(bundle):
+    (bundle.parent / "pyproject.toml").write_text('[tool.policyengine.lint.rules]\nbreaker-limit = "off"\n')
+    assert codes(bundle) == {"missing-owner": "warning"}
+    (bundle / "policyengine.toml").write_text('[lint.rules]\nmissing-owner = "info"\n')
+    assert codes(bundle) == {"missing-owner": "info", "breaker-limit": "error"}
+    (bundle / "policyengine.toml").write_text("")
+    assert codes(bundle) == {"missing-owner": "warning", "breaker-limit": "error"}
+
+
+def test_in_one_folder_policyengine_toml_comes_before_pyproject(bundle):
+    (bundle.parent / "pyproject.toml").write_text('[tool.policyengine.lint.rules]\nmissing-owner = "off"\n')
+    (bundle.parent / "policyengine.toml").write_text('[lint.rules]\nbreaker-limit = "off"\n')
+    assert codes(bundle) == {"missing-owner": "warning"}
+
+
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
