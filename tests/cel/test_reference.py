@@ -40,6 +40,13 @@ KNOWN = {
         False,
         ERROR,
     ),
+    "a sum that equals a truth": Fault(
+        "Equality is defined for any two values: of different types they are unequal, a number and a bool too.",
+        lambda text, ours, theirs: bool(re.search(r"dyn\(|\bx\b", text) and re.search(r"==|!=|\bin\b", text)),
+        "dyn(0.0 + 0.0) == dyn(false)",
+        False,
+        True,
+    ),
     "contains() on a concatenation": Fault(
         "The sum of two strings is a string, with all the methods of one.",
         lambda text, ours, theirs: theirs == ERROR and "+" in text and "contains(" in text,
