@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from policyengine.source.finding import Finding, Severity
 from policyengine.source.nearest import did_you_mean
 from policyengine.source.resources import policies_folder
 from policyengine.source.schema import load_schema, validate
+from policyengine.source.text import shown_path
 from policyengine.source.yaml import CODE as YAML
 from policyengine.source.yaml import read_documents
 
@@ -152,23 +154,42 @@ def check(path: str | Path | None = None, *, tests: bool = True) -> tuple[Bundle
 def files(path: Path) -> Iterator[Path]:
     """The YAML files below `path` in order of their names, or `path` itself where it is a file.
 
-    Hidden files and folders are left out. Raises `InputError` where there is no YAML file.
+    Hidden files and folders are left out. Whatever else is named like a YAML file is among them, also what cannot be
+    read (a link that leads to nothing): reading it says so. Links to folders are followed, each folder is looked into
+    once. Raises `InputError` where there is no YAML file, or a folder cannot be looked into.
     """
     if path.is_file():
         yield path
         return
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder; give a folder of YAML policies")
-    found = sorted(
-        file
-        for file in path.rglob("*")
-        if file.suffix in SUFFIXES
-        and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(path).parts)
-    )
+    found = sorted(_yaml_files(path))
     if not found:
         raise InputError(f"{path}: no YAML file (*.yaml, *.yml) in this folder; policies are YAML files")
     yield from found
+
+
+def _yaml_files(root: Path) -> Iterator[Path]:
+    """What is named like a YAML file in a folder and the folders below it; links to folders are followed last."""
+    folders: list[Path] = [root]
+    links: list[Path] = []
+    seen: set[str] = set()
+    while folders or links:
+        folder = folders.pop() if folders else links.pop(0)
+        real = os.path.realpath(folder)
+        if real in seen:
+            continue
+        seen.add(real)
+        try:
+            with os.scandir(folder) as entries:
+                names = sorted(entry.name for entry in entries)
+        except OSError as error:
+            raise InputError(f"{shown_path(folder)}: the folder cannot be read: {error.strerror or error}") from None
+        for path in (folder / name for name in names if not name.startswith(".")):
+            if path.is_dir():
+                (links if path.is_symlink() else folders).append(path)
+            elif path.suffix in SUFFIXES:
+                yield path
 
 
 def _accepted(document: Document, findings: list[Finding]) -> Kind | None:

@@ -96,12 +96,13 @@ def render_text(findings: Iterable[Finding], sources: Mapping[str, str], *, colo
     ordered = in_order(findings)
     lines: list[str] = []
     split: dict[str, list[str]] = {}
-    masked: dict[tuple[str, int], str] = {}  # a line of megabytes may have many findings
+    # A line of megabytes may have many findings. A file as a whole has the line 0, and none is shown.
+    masked: dict[tuple[str, int], str] = {}
     for finding in ordered:
         file = finding.place.file
         if file not in split:
             split[file] = _lines(sources[file]) if file in sources else []
-        where = file, finding.place.line
+        where = file, 0 if finding.place.whole else finding.place.line
         if where not in masked:
             masked[where] = mask_line(split[file][where[1] - 1]) if 0 < where[1] <= len(split[file]) else ""
         lines.extend(_block(finding, masked[where], color))

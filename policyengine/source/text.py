@@ -93,6 +93,9 @@ def _read_bytes(path: str | os.PathLike[str], file: str, limit: int) -> bytes:
             while len(data) <= limit and (more := stream.read(limit + 1 - len(data))):
                 data += more
     except FileNotFoundError:
+        if os.path.islink(path):
+            hint = "remove it, or put back what it leads to"
+            raise UnreadableError("this is a link that leads to nothing", place, hint) from None
         raise UnreadableError("no such file", place, "check the path") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the path is not usable"
@@ -110,7 +113,7 @@ def decode(data: bytes, file: str) -> str:
     """`data` as UTF-8 text without byte order mark; raises UnreadableError with the place of a bad byte."""
     for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            raise UnreadableError(f"the file is {name}; expected UTF-8", Place(file), "save it as UTF-8")
+            raise UnreadableError(f"the file is {name}; expected UTF-8", Place(file, 1), "save it as UTF-8")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,12 +1,14 @@
 """Loading a bundle: what a person gets wrong is found, with its place."""
 
+import os
 import shutil
 
 import pytest
 
-from policyengine.kinds.bundle import check, load
+from policyengine.kinds.bundle import check, files, load
 from policyengine.source.errors import BundleError, InputError
 from policyengine.source.resources import policies_folder
+from tests.conftest import ROOT
 
 HEAD = """\
 apiVersion: policyengine/v1
@@ -196,3 +198,65 @@ def test_a_folder_without_anything_that_decides_is_one_clear_line(run, tmp_path,
     assert found.status == 2
     said = "no policy that decides anything is here, only tests, word lists and the like"
     assert found.err == f"policyengine: {tmp_path}: {said}\n"
+
+
+def _dead_link(folder):
+    (folder / "x.yaml").symlink_to(folder / "gone.yaml")
+
+
+def _circle(folder):
+    (folder / "x.yaml").symlink_to(folder / "y.yaml")
+    (folder / "y.yaml").symlink_to(folder / "x.yaml")
+
+
+def _pipe(folder):
+    os.mkfifo(folder / "x.yaml")
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [(_dead_link, "leads to nothing"), (_circle, "cannot read the file"), (_pipe, "not a regular file")],
+)
+@pytest.mark.parametrize("inside", [True, False])
+def test_what_looks_like_a_policy_and_cannot_be_read_is_a_finding(run, tmp_path, make, says, inside):
+    """Nothing in a folder of policies is silently left out."""
+    folder = tmp_path / "inner" if inside else tmp_path
+    folder.mkdir(exist_ok=True)
+    shutil.copy(policies_folder() / "retry.yaml", tmp_path)
+    make(folder)
+    found = run("lint", tmp_path)
+    assert found.status == 1
+    assert f"{folder}/x.yaml: error[yaml]: " in found.out
+    assert says in found.out
+    assert run("replay", ROOT / "examples" / "sample-session.jsonl", "--bundle", tmp_path).status == 2
+
+
+def test_a_linked_folder_is_read_once_wherever_links_lead(tmp_path):
+    shared, bundle = tmp_path / "shared", tmp_path / "bundle"
+    shared.mkdir()
+    bundle.mkdir()
+    shutil.copy(policies_folder() / "retry.yaml", shared)
+    (bundle / "a").symlink_to(shared)
+    (bundle / "b").symlink_to(shared)
+    (shared / "back").symlink_to(bundle)
+    (bundle / "round").symlink_to(bundle)
+    assert list(files(bundle)) == [bundle / "a" / "retry.yaml"]
+    (bundle / "here").mkdir()
+    shutil.copy(policies_folder() / "routing.yaml", bundle / "here")
+    (bundle / "again").symlink_to(bundle / "here")
+    assert list(files(bundle)) == [bundle / "a" / "retry.yaml", bundle / "here" / "routing.yaml"]
+
+
+def test_a_folder_that_cannot_be_looked_into_is_said(tmp_path, monkeypatch):
+    (tmp_path / "closed").mkdir()
+    shutil.copy(policies_folder() / "retry.yaml", tmp_path)
+    scandir = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(InputError, match=r"closed: .*Permission denied"):
+        load(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -23,7 +24,7 @@ FIRST = Finding("yaml", Severity.ERROR, "no such file", Place("a.yaml"))
 def test_text_shows_line_caret_and_count() -> None:
     text = render_text([TYPO, WIDE, SECRET, FIRST, TYPO], {"b.yaml": SOURCE})
     assert text == (
-        "a.yaml:1:1: error[yaml]: no such file\n"
+        "a.yaml: error[yaml]: no such file\n"
         "\n"
         "b.yaml:2:1: warning[unowned]: no owner\n"
         "  |\n"
@@ -43,6 +44,17 @@ def test_text_shows_line_caret_and_count() -> None:
         "\n"
         "Found 2 errors, 1 warning, 1 info in 2 files."
     )
+
+
+def test_a_file_as_a_whole_has_no_line_and_no_column_in_text_and_the_first_in_json() -> None:
+    assert (str(Place("a.yaml")), str(Place("a.yaml", 1)), str(Place("a.yaml", 1, 1))) == (
+        "a.yaml", "a.yaml:1:1", "a.yaml:1:1",
+    )  # fmt: skip
+    assert str(replace(Place("a.yaml"), file="b.yaml")) == "b.yaml"
+    shown = json.loads(render_json([FIRST]))["findings"][0]
+    assert [shown[name] for name in ("file", "line", "column", "end_line", "end_column")] == ["a.yaml", 1, 1, 1, 1]
+    # No line of it is meant.
+    assert "kind" not in render_text([FIRST], {"a.yaml": SOURCE})
 
 
 def test_text_without_findings() -> None:

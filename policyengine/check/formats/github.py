@@ -6,6 +6,8 @@ lists every finding.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from policyengine.check.formats.results import Results, clean
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.render import tally
@@ -44,7 +46,7 @@ def summary(results: Results, title: str) -> str:
     size = sum(len(line) for line in lines)
     for number, finding in enumerate(results.ordered):
         place = finding.place
-        where = f"{results.path(place.file)}:{place.line}:{place.column}"
+        where = str(replace(place, file=results.path(place.file)))
         text = finding.message + (f" ({finding.hint})" if finding.hint else "")
         line = f"| {finding.severity} | `{finding.code}` | {_cell(where)} | {_cell(text)} |"
         size += len(line.encode()) + 1

@@ -117,11 +117,13 @@ def test_one_mistake_is_one_finding(starter, name):
     assert starter(*change) == [(code, Path(change[0]).name)]
 
 
-def test_a_directory_a_socket_and_a_dead_link_are_no_policies(tmp_path):
+def test_a_directory_is_no_policy_and_a_dead_link_is_one_that_cannot_be_read(tmp_path):
     (tmp_path / "breaker.yaml").write_text(BREAKER)
     (tmp_path / "folder.yaml").mkdir()
-    (tmp_path / "dead.yaml").symlink_to(tmp_path / "nowhere")
     assert lint(tmp_path, Config()).findings == ()
+    (tmp_path / "dead.yaml").symlink_to(tmp_path / "nowhere")
+    (found,) = lint(tmp_path, Config()).findings
+    assert (found.code, str(found.place)) == ("yaml", str(tmp_path / "dead.yaml"))
 
 
 @pytest.mark.parametrize("name", ["alias bomb", "almost 5 MB of values", "200 levels deep"])
