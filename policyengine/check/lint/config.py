@@ -69,10 +69,9 @@ def _read(file: Path, table: tuple[str, ...]) -> Config | None:
         data: Any = tomllib.loads(text)
     except UnreadableError as error:
         return Config(findings=(Finding(CONFIG.code, Severity.ERROR, str(error), Place(name), error.hint),))
-    except tomllib.TOMLDecodeError as error:
-        if table:  # somebody else's file, and nobody says that it is about us
-            return None
-        return Config((), (_not_toml(name, error),), {name: text})  # type: ignore[arg-type]
+    except ValueError as error:  # of tomllib itself, and of a number with too many digits
+        # Also of a pyproject.toml: nobody knows what it says about us, and lint must not run as if it said nothing.
+        return Config(findings=(_not_toml(name, error),), texts={name: text})
     for step in table:
         data = data.get(step) if isinstance(data, Mapping) else None
     if data is None:
@@ -87,7 +86,7 @@ def _relative(file: Path) -> str:
         return shown_path(file)
 
 
-def _not_toml(name: str, error: tomllib.TOMLDecodeError) -> Finding:
+def _not_toml(name: str, error: ValueError) -> Finding:
     found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
     place = Place(name, int(found[1]), int(found[2])) if found else Place(name)
     message = re.sub(r"\s*\(at .*\)$", "", str(error))

@@ -25,9 +25,15 @@ from policyengine.source.schema import validate, validate_input
 def check(tests: TestDocument, bundle: Subjects, recordings: Recordings) -> tuple[list[TestCase], list[Finding]]:
     """The cases that can be run, and what is wrong with the others."""
     checker = _Checker(tests, bundle, recordings)
-    usable = [case for case in tests.cases if checker.case(case)]
-    checker.explained()
-    return usable, checker.findings.found
+    whole = Findings(tests.document)
+    usable = []
+    for case in tests.cases:
+        found = checker.case(case)
+        whole.add_all(found)
+        if not found:
+            usable.append(case)
+    whole.add_all(checker.explained())
+    return usable, whole.found
 
 
 class _Checker:
@@ -40,8 +46,9 @@ class _Checker:
         self.folder = Path(tests.file).parent
         self._schemas: dict[str, Mapping[str, Any]] = {}
 
-    def case(self, case: TestCase) -> bool:
-        before = len(self.findings.found)
+    def case(self, case: TestCase) -> list[Finding]:
+        """What is wrong with a case, also where it was said of another one; without any it can be run."""
+        self.findings = Findings(self.document)
         known = [self._known(name, case) for name in sorted(case.policies | {case.policy})]
         if all(known):
             policies = self._policies(case)
@@ -49,13 +56,15 @@ class _Checker:
                 for step in case.steps:
                     self._step(step, policies[step.policy])
                 self._trace(case, policies.values())
-        return len(self.findings.found) == before
+        return self.findings.found
 
-    def explained(self) -> None:
+    def explained(self) -> list[Finding]:
         """Mutants of policies that are not there."""
+        self.findings = Findings(self.document)
         for one in self.tests.explained:
             if one.policy and one.policy not in self.bundle:
                 self._unknown_policy(one.policy, (*one.at, "policy"))
+        return self.findings.found
 
     def _known(self, name: str, case: TestCase) -> bool:
         if name in self.bundle:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from policyengine.check.policy_tests.model import Path
 from policyengine.source.document import Document
 from policyengine.source.finding import Finding, Severity
@@ -28,3 +30,8 @@ class Findings:
         """A finding; one that is there already is said once."""
         if finding not in self.found:
             self.found.append(finding)
+
+    def add_all(self, findings: Iterable[Finding]) -> None:
+        """Several findings, each said once."""
+        for finding in findings:
+            self.add(finding)

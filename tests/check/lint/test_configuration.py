@@ -77,6 +77,20 @@ def test_mistakes_have_a_place(tmp_path, text, place, message):
     assert (finding.place.line, finding.place.column) == place
 
 
+@pytest.mark.parametrize("name", ["policyengine.toml", "pyproject.toml"])
+@pytest.mark.parametrize("named", [True, False], ids=["named", "found"])
+def test_a_file_that_is_no_toml_is_a_finding_and_the_bundle_is_linted(bundle, run, name, named):
+    file = bundle.parent / name
+    file.write_text('[tool.policyengine.lint.rules]\nbreaker-limit = "off\n')
+    result = run("lint", bundle, "--format", "json", *(["--config", file] if named else []))
+    assert result.status == 1, result.err
+    found = {finding["code"]: finding for finding in result.json["findings"]}
+    assert found.keys() == {"config", "missing-owner", "breaker-limit"}
+    assert found["config"]["message"].startswith("not valid TOML: Illegal character")
+    assert (found["config"]["line"], found["config"]["column"]) == (2, 21)
+    assert found["config"]["file"].endswith(name)
+
+
 def test_nearest_names_are_offered(tmp_path):
     file = tmp_path / "policyengine.toml"
     file.write_text('[lint.rules]\nmising-owner = "off"\n')

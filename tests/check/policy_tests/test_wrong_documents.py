@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from policyengine.source.yaml import read_documents
 
@@ -21,6 +22,26 @@ def test_a_wrong_document_is_one_finding_at_its_place(case, write, light, run):
     assert [piece for piece in case["says"] if piece not in said] == []
     assert Path(findings[0]["file"]) == file
     assert result.status == 1
+
+
+# What is said of a whole document holds for every case in it, and none of them runs.
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_a_second_case_with_the_same_mistake_does_not_run(case, write, light, run):
+    spec = yaml.safe_load(case["spec"])
+    cases = spec.get("cases", [])
+    spec["cases"] = cases + [{**one, "name": f"{one['name']} again"} for one in cases]
+    file = write(yaml.safe_dump(spec, sort_keys=False))
+    bundle = light if case.get("bundle") != "default" else "policies"
+    result = run("test", file, "--bundle", bundle, "--format", "json")
+    assert result.status == 1, result.err
+    assert result.json["findings"] != []
+    assert [one["name"] for one in result.json["cases"] if not one["passed"]] == []
+
+
+def test_tests_of_another_bundle_are_findings(light, run):
+    result = run("test", "--bundle", light, "policies/routing.test.yaml", "--format", "json")
+    assert result.status == 1
+    assert {finding["message"] for finding in result.json["findings"]} >= {"the bundle has no policy `routing`"}
 
 
 @pytest.mark.parametrize(
