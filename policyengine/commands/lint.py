@@ -16,6 +16,7 @@ from policyengine.commands.options import counted, wants_color
 if TYPE_CHECKING:
     from policyengine.check.lint.config import Config
     from policyengine.check.lint.engine import Report
+    from policyengine.check.lint.fixes import Fixing
     from policyengine.check.lint.targets import Target
 
 FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab")
@@ -40,24 +41,39 @@ def command(
     """Find what is wrong in policies.
 
     Without a PATH, ./policies where there is such a folder, else the built-in bundle. A file is linted within the
-    bundle around it. Exit status: 0 no errors, 1 errors, 2 lint could not run.
+    bundle around it. Exit status: 0 no errors, 1 errors (with --diff alone also where something would be changed), 2
+    lint could not run.
+
+    --diff prints a patch; what it leaves goes to stderr.
     """
-    from policyengine.check.lint.engine import joined
+    if diff and form != "text":
+        raise click.UsageError("--diff prints a patch; leave --format out")
+    from policyengine.check.lint.engine import Report, joined
     from policyengine.check.lint.targets import targets
+    from policyengine.source.render import render_text
 
     reports = []
+    changed = gone = 0
     for target in targets(paths):
         if target.built_in and fix:
             raise click.UsageError("the built-in bundle is not changed; copy it with `policyengine init` first")
         config = _config(target, config_file)
-        if fix or diff:
-            _change(target, config, write_it=fix, unsafe=unsafe_fixes, show=diff)
+        done = _fixing(target, config, unsafe_fixes, write_it=fix, show=diff) if fix or diff else None
         with _no_collection():
-            reports.append(_report(target, config))
+            report = _report(target, config)
+        if done is not None:
+            changed, gone = changed + len(done.changes), gone + done.gone
+            if not fix:
+                report = Report(tuple(done.remaining(report.findings)), report.texts)
+        reports.append(report)
     report = joined(reports)
-    if not diff or form != "text":
+    if changed or diff:
+        _say_changed(changed, gone, written=fix)
+    if not diff:
         _print(report, form)
-    if report.failed:
+    elif report.findings:
+        click.echo(render_text(report.findings, report.texts, color=wants_color(sys.stderr)), err=True)
+    if report.failed or (changed and not fix):
         sys.exit(1)
 
 
@@ -85,19 +101,26 @@ def _report(target: Target, config: Config) -> Report:
     return Report(config.findings + kept, {**report.texts, **config.texts})
 
 
-def _change(target: Target, config: Config, *, write_it: bool, unsafe: bool, show: bool) -> None:
-    from policyengine.check.lint.fixes import fixed, write
+def _fixing(target: Target, config: Config, unsafe: bool, *, write_it: bool, show: bool) -> Fixing:
+    """Show and write what fixing changes."""
+    from policyengine.check.lint.fixes import fixing, write
 
-    changes = fixed(target, config, unsafe=unsafe)
-    for change in changes:
+    done = fixing(target, config, unsafe=unsafe)
+    for change in done.changes:
         if show:
             click.echo(change.diff(), nl=False)
         if write_it:
             write(change)
-    if write_it and changes:
-        click.echo(f"fixed {counted(len(changes), 'file')}", err=True)
-    if show and not changes:
+    return done
+
+
+def _say_changed(files: int, findings: int, *, written: bool) -> None:
+    """How much was fixed, or would be."""
+    if not files:
         click.echo("nothing to fix", err=True)
+    else:
+        did = "fixed" if written else "would fix"
+        click.echo(f"{did} {counted(findings, 'finding')} in {counted(files, 'file')}", err=True)
 
 
 def _print(report: Report, form: str) -> None:

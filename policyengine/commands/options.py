@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -33,8 +33,8 @@ def print_jsonl(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-def wants_color() -> bool:
-    """Whether stdout takes colour: only a terminal does, and only where nobody has asked for none."""
+def wants_color(stream: TextIO | None = None) -> bool:
+    """Whether a stream (stdout) takes colour: only a terminal does, and only where nobody has asked for none."""
     import os
 
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR")

@@ -62,14 +62,55 @@ def test_fix_and_diff(run, bundle):
     before = (bundle / "words.yaml").read_text()
     shown = run("lint", "--diff", "policies/words.yaml")
     assert "-          fix, fix it, add, Add, add," in shown.out
+    assert (shown.status, shown.err.splitlines()[0]) == (1, "would fix 2 findings in 1 file")
     assert (bundle / "words.yaml").read_text() == before
     fixed = run("lint", "--fix", "policies/words.yaml")
     assert fixed.status == 1, "an upper case word is left, whose repair is not safe"
-    assert fixed.err == "fixed 1 file\n"
+    assert fixed.err == "fixed 2 findings in 1 file\n"
     assert "fix it" not in (bundle / "words.yaml").read_text()
     again = run("lint", "--fix", "--unsafe-fixes", "policies/words.yaml")
     assert (again.status, again.out) == (0, "No findings.\n")
-    assert run("lint", "--diff", "policies/words.yaml").err == "nothing to fix\n"
+    none = run("lint", "--diff", "policies/words.yaml")
+    assert (none.status, none.out, none.err) == (0, "", "nothing to fix\n")
+
+
+@pytest.mark.parametrize("options", [("--diff",), ("--fix", "--diff")], ids=" ".join)
+def test_a_patch_is_all_of_stdout_and_what_it_leaves_is_said(run, bundle, options):
+    """One finding has a safe fix, one has none, one would change a decision: the last two are still there."""
+    both = WORDS.replace("Add, add", "add") + "---\n" + closed_breaker()
+    (bundle / "breaker.yaml").unlink()
+    (bundle / "words.yaml").write_text(both)
+    found = run("lint", *options, "policies/words.yaml")
+    assert found.status == 1
+    assert found.out.startswith("--- a/policies/words.yaml\n+++ b/policies/words.yaml\n@@")
+    assert all(line[:1] in "-+@ " for line in found.out.splitlines())
+    did = "fixed" if "--fix" in options else "would fix"
+    assert found.err.startswith(f"{did} 2 findings in 1 file\npolicies/words.yaml:")
+    assert "error[breaker-limit]" in found.err
+    assert "word-redundant" not in found.err
+    assert found.err.endswith("Found 1 error in 1 file.\n")
+    assert ((bundle / "words.yaml").read_text() == both) == ("--fix" not in options)
+
+
+def test_a_fix_that_is_not_wanted_leaves_its_finding(run, bundle):
+    (bundle / "breaker.yaml").unlink()
+    left = run("lint", "--diff")
+    assert "error[word-case]" in left.err
+    assert left.err.endswith("Found 1 error in 1 file.\n")
+    assert "word-case" not in run("lint", "--diff", "--unsafe-fixes").err
+
+
+def test_what_cannot_be_read_is_never_taken_for_fixed(run, bundle):
+    (bundle / "breaker.yaml").write_bytes(b"\xff")
+    found = run("lint", "--diff")
+    assert (found.status, found.err.count("error[yaml]")) == (1, 1)
+    assert "policies/breaker.yaml:1:1: error[yaml]" in found.err
+
+
+def test_a_patch_has_no_other_format(run, bundle):
+    found = run("lint", "--diff", "--format", "json")
+    assert (found.status, found.out) == (2, "")
+    assert "leave --format out" in found.err
 
 
 def test_the_built_in_bundle_is_never_changed(run, tmp_path, monkeypatch):

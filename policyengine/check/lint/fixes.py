@@ -6,8 +6,9 @@ import difflib
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from policyengine.check.lint.config import Config
@@ -15,6 +16,7 @@ from policyengine.check.lint.engine import lint
 from policyengine.check.lint.targets import Target
 from policyengine.kinds.bundle import files
 from policyengine.source.finding import Edit, Finding, Fix
+from policyengine.source.render import in_order
 from policyengine.source.text import Lines, UnreadableError, read_text, shown_path
 
 _PASSES = 20
@@ -40,18 +42,51 @@ class Change:
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
+@dataclass(frozen=True, slots=True)
+class Fixing:
+    """What fixing a target comes to: the changes, how many findings are gone by them, and those that are left, counted
+    by file and code."""
+
+    changes: tuple[Change, ...] = ()
+    gone: int = 0
+    left: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    looked_at: frozenset[str] = frozenset()
+
+    def remaining(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Those of the findings from before that stay. Of several of one code, those with a fix go first."""
+        left = Counter(self.left)
+        kept: list[Finding] = []
+        for finding in sorted(findings, key=lambda one: one.fix is not None and one.fix.safe):
+            key = finding.place.file, finding.code
+            if left[key] > 0 or finding.place.file not in self.looked_at:
+                left[key] -= 1
+                kept.append(finding)
+        return in_order(kept)
+
+
 def fixed(target: Target, config: Config, *, unsafe: bool = False) -> list[Change]:
     """What fixing the findings of a target changes. Nothing is written."""
+    return list(fixing(target, config, unsafe=unsafe).changes)
+
+
+def fixing(target: Target, config: Config, *, unsafe: bool = False) -> Fixing:
+    """What fixing the findings of a target comes to. Nothing is written."""
     with tempfile.TemporaryDirectory(prefix="policyengine-fix-") as folder:
         copies = _copied(target.root, Path(folder))
         if not copies:
-            return []
+            return Fixing()
         before = {file: _read(copy) for file, copy in copies.items()}
         root = Path(folder) / "bundle" if target.root.is_dir() else next(iter(copies.values()))
         only = tuple(copies[path] if path in copies else root / path.relative_to(target.root) for path in target.only)
-        _fix(Target(root, only), config, unsafe)
+        first, last = _fix(Target(root, only), config, unsafe)
         after = {file: _read(copy) for file, copy in copies.items()}
-    return [Change(file, before[file], after[file]) for file in before if before[file] != after[file]]
+    names = {shown_path(copy): shown_path(file) for file, copy in copies.items()}
+    return Fixing(
+        tuple(Change(file, before[file], after[file]) for file in before if before[file] != after[file]),
+        len(first) - len(last),
+        Counter((names.get(finding.place.file, finding.place.file), finding.code) for finding in last),
+        frozenset(names.values()),
+    )
 
 
 def write(change: Change) -> None:
@@ -102,12 +137,13 @@ def _write(file: Path, text: str) -> None:
     file.write_bytes(text.encode())
 
 
-def _fix(target: Target, config: Config, unsafe: bool) -> None:
-    findings = _findings(target, config)
+def _fix(target: Target, config: Config, unsafe: bool) -> tuple[list[Finding], list[Finding]]:
+    """Fix what can be fixed; the findings before and after."""
+    first = findings = _findings(target, config)
     for _ in range(_PASSES):
         wanted = _chosen(findings, unsafe)
         if not wanted:
-            return
+            break
         old = {file: _read(Path(file)) for file in wanted}
         for file, edits in wanted.items():
             _write(Path(file), applied(old[file], edits))
@@ -115,8 +151,9 @@ def _fix(target: Target, config: Config, unsafe: bool) -> None:
         if _broken(after) > _broken(findings):
             for file, text in old.items():
                 _write(Path(file), text)
-            return
+            break
         findings = after
+    return first, findings
 
 
 def _findings(target: Target, config: Config) -> list[Finding]:
