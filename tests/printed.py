@@ -1,9 +1,10 @@
 """What the README and docs show was printed by the commands that stand beside it.
 
-A ```console block holds one `$ command` and its output; a block after `<!-- include PATH -->` holds that file (with
-`until LINE`, as far as that line).
-`python -m tests.printed --write` runs the commands in the checkout and writes what they print; a test checks that
-nothing differs.
+A ```console block holds lines `$ command`, each with its output below it. The commands of a page run one after another
+in one scratch folder that holds what the checkout holds, so a page can write files of its own and go on with them.
+A block after `<!-- include PATH -->` holds that file (with `from LINE` and `until LINE`, that part), a table after
+`<!-- fields SCHEMA#/POINTER -->` the fields of a JSON Schema.
+`python -m tests.printed --write` runs the commands and writes what they print; a test checks that nothing differs.
 """
 
 from __future__ import annotations
@@ -12,14 +13,22 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+from tests import schema_tables
+
 ROOT = Path(__file__).parents[1]
-_CONSOLE = re.compile(r"^```console\n\$ (?P<command>[^\n]+)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
+_CONSOLE = re.compile(r"^```console\n(?P<text>\$ .*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r"^\$ (?P<command>[^\n]+)\n", re.MULTILINE)
 _INCLUDE = re.compile(
-    r"^<!-- include (?P<path>\S+)(?: until (?P<until>\S+))? -->\n+```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    r"^<!-- include (?P<path>\S+)(?: from (?P<start>\S+))?(?: until (?P<until>\S+))? -->\n+"
+    r"```(?P<language>\w*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+_FIELDS = re.compile(r"^<!-- fields (?P<address>\S+) -->\n+(?:\|[^\n]*\n)*\n*", re.MULTILINE)
+_OWN = (".git", ".venv", ".venv-wheel")
+"""What a scratch folder does not take over from the checkout."""
 
 
 def pages() -> list[Path]:
@@ -29,25 +38,45 @@ def pages() -> list[Path]:
 
 def current(text: str) -> str:
     """The page with what its commands print now."""
-    text = _CONSOLE.sub(lambda found: f"```console\n$ {found['command']}\n{_output(found['command'])}```", text)
-    return _INCLUDE.sub(_included, text)
+    with tempfile.TemporaryDirectory() as scratch:
+        for file in ROOT.iterdir():
+            if file.name not in _OWN:
+                (Path(scratch) / file.name).symlink_to(file)
+        text = _CONSOLE.sub(lambda found: f"```console\n{_session(found['text'], scratch)}```", text)
+    return _FIELDS.sub(_table, _INCLUDE.sub(_included, text))
+
+
+def _session(text: str, folder: str) -> str:
+    commands = [found["command"] for found in _COMMAND.finditer(text)]
+    return "".join(f"$ {command}\n{_output(command, folder)}" for command in commands)
 
 
 def _included(found: re.Match[str]) -> str:
-    text = (ROOT / found["path"]).read_text(encoding="utf-8").rstrip("\n")
-    until = ""
-    if found["until"]:
-        until = f" until {found['until']}"
-        lines = text.splitlines()
-        text = "\n".join(lines[: next(at for at, line in enumerate(lines) if line.strip() == found["until"])])
-    return f"<!-- include {found['path']}{until} -->\n\n```{found['language']}\n{text}\n```"
+    lines = (ROOT / found["path"]).read_text(encoding="utf-8").rstrip("\n").splitlines()
+    said = ""
+    for name, word in (("start", "from"), ("until", "until")):
+        if found[name]:
+            said += f" {word} {found[name]}"
+            at = next(
+                number
+                for number, line in enumerate(lines)
+                if line.strip().removeprefix("- id: ").startswith(found[name])
+            )
+            lines = lines[at:] if name == "start" else lines[:at]
+    return "\n".join([f"<!-- include {found['path']}{said} -->", "", f"```{found['language']}", *lines, "```"])
 
 
-def _output(command: str) -> str:
+def _table(found: re.Match[str]) -> str:
+    schema, file = schema_tables.fields(found["address"])
+    rows = schema_tables.table("field", list(schema_tables.rows(schema, file)))
+    return f"<!-- fields {found['address']} -->\n\n{rows}\n\n"
+
+
+def _output(command: str, folder: str) -> str:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     done = subprocess.run(
         ["bash", "-c", command],
-        cwd=ROOT,
+        cwd=folder,
         env={**os.environ, "PATH": path, "NO_COLOR": "1", "COLUMNS": "120"},
         capture_output=True,
         text=True,
