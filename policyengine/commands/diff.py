@@ -7,20 +7,8 @@ from contextlib import ExitStack
 
 import click
 
+from policyengine.commands.max_changed import MaxChanged, max_changed_option
 from policyengine.commands.options import print_json
-
-
-def _share(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
-    if value is None:
-        return None
-    text = value.strip()
-    try:
-        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        found = -1.0
-    if not 0 <= found <= 1:
-        raise click.BadParameter(f"{value!r} is no share; write 5% or 0.05")
-    return found
 
 
 @click.command(
@@ -32,7 +20,7 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str | None) -> f
 @click.option("--git", "revision", metavar="REV", help="Compare the one path given with itself at this revision.")
 @click.option("--replay", "sessions", multiple=True, metavar="SESSION", help="Replay this session; may be given again.")
 @click.option("--window", type=click.IntRange(min=1), metavar="N", help="Window in replays, tokens.")
-@click.option("--max-changed", metavar="SHARE", callback=_share, help="Exit with 1 where more decisions change: 5%.")
+@max_changed_option(help="Exit with 1 where more decisions change: a share of them (5%) or a count (10).")
 @click.option(
     "--timeout", type=click.FloatRange(min=0.001), default=10.0, metavar="S", show_default=True,
     help="Longest time for one question to the solver, seconds.",
@@ -42,7 +30,7 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str | None) -> f
 )
 def command(
     old: str, new: str | None, revision: str | None, sessions: tuple[str, ...], window: int | None,
-    max_changed: float | None, timeout: float, form: str,
+    max_changed: MaxChanged | None, timeout: float, form: str,
 ) -> None:  # fmt: skip
     """Say what changed from OLD to NEW, in words, and what that does to decisions.
 
@@ -74,9 +62,8 @@ def command(
         click.echo((diff_text if form == "text" else diff_markdown).text(found, replayed))
     for why in found.missing:
         click.echo(f"policyengine: {why}", err=True)
-    if max_changed is not None and replayed is not None and replayed.share > max_changed:
-        click.echo(
-            f"policyengine: {replayed.share:.1%} of the decisions change, more than the {max_changed:.1%} allowed",
-            err=True,
-        )
+    if max_changed is None or replayed is None:
+        return
+    if why := max_changed.refusal(replayed.changed, replayed.decisions):
+        click.echo(f"policyengine: {why}", err=True)
         sys.exit(1)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from policyengine.commands.max_changed import MaxChanged
 from policyengine.commands.options import NO_RECORD, counted, noun, print_json, print_jsonl, thousands
 from policyengine.log.redecide.moves import Example, Moves
 from policyengine.source.errors import InputError
@@ -38,14 +39,13 @@ def _is_log(path: Path) -> bool:
 
 
 def run(
-    paths: Sequence[str], bundle: str | None, max_changed: str | None, engine: str, output: str | None, form: str
+    paths: Sequence[str], bundle: str | None, max_changed: MaxChanged | None, engine: str, output: str | None, form: str
 ) -> None:  # fmt: skip
     """Decide again and print how outcomes moved. Exit status 1 where more changed than allowed."""
     from policyengine.log.read import log_files
     from policyengine.log.redecide.batch import packed
     from policyengine.log.redecide.engines import run as redecide
 
-    allowed = _allowed(max_changed)
     files = log_files(paths)
     with _progress() as progress:
         moves = redecide(files, packed(bundle), engine=engine, output=output, progress=progress)
@@ -53,26 +53,11 @@ def run(
         click.echo(_text(moves))
     else:
         (print_json if form == "json" else print_jsonl)(moves.as_json())
-    if allowed is not None and moves.moved > allowed(moves.decided):
-        click.echo(f"{counted(moves.moved, 'decision')} changed; --max-changed {max_changed} allows fewer", err=True)
+    # A policy that is gone decides none of its records as before.
+    gone = sum(moves.no_policy.values())
+    if max_changed is not None and (why := max_changed.refusal(moves.moved + gone, moves.decided + gone)):
+        click.echo(f"policyengine: {why}", err=True)
         sys.exit(1)
-
-
-def _allowed(text: str | None) -> Callable[[int], float] | None:
-    if text is None:
-        return None
-    try:
-        if text.endswith("%"):
-            share = float(text[:-1]) / 100
-            if not 0 <= share <= 1:
-                raise ValueError
-            return lambda decided: share * decided
-        number = int(text)
-        if number < 0:
-            raise ValueError
-        return lambda _: number
-    except ValueError:
-        raise InputError(f"--max-changed {text!r}: write a count (10) or a share of the decisions (0.5%)") from None
 
 
 def _text(moves: Moves) -> str:

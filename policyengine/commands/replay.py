@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from policyengine.commands.max_changed import MaxChanged, max_changed_option
 from policyengine.commands.options import bundle_option, print_json, print_jsonl
 
 _LONG_BYTES = 1_000_000
@@ -29,7 +30,9 @@ _LONG_BYTES = 1_000_000
     help="The person's routing setting.",
 )  # fmt: skip
 @bundle_option
-@click.option("--max-changed", metavar="N|N%", help="Decision logs: exit status 1 where more decisions change.")
+@max_changed_option(
+    help="Decision logs: exit with 1 where more decisions change: a share of them (5%) or a count (10)."
+)
 @click.option(
     "--engine", type=click.Choice(["local", "ray"]), default="local", help="Decision logs: all cores, or Ray."
 )
@@ -40,8 +43,8 @@ _LONG_BYTES = 1_000_000
 @click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text", help="Output format.")
 def command(
     sessions: tuple[str, ...], window: int | None, fast_window: int | None, ladder: str | None, strategy: str,
-    bundle: str | None, max_changed: str | None, engine: str, output: str | None, number: int | None, log: str | None,
-    log_prompts: bool, form: str,
+    bundle: str | None, max_changed: MaxChanged | None, engine: str, output: str | None, number: int | None,
+    log: str | None, log_prompts: bool, form: str,
 ) -> None:  # fmt: skip
     """Replay recorded sessions: tier, compaction, tip, routing, directive and breaker of every round.
 

@@ -187,6 +187,19 @@ class TestDecidedAgain:
         assert run("replay", SAMPLE, "--max-changed", "3").status == 2
         assert run("replay", sample_log, "--max-changed", "some").status == 2
 
+    def test_a_policy_that_is_gone_counts_as_changed(self, run, sample_log, other):
+        (other / "tips.yaml").unlink()
+        gone = self.again(run, sample_log, "--bundle", other).json["no_policy"]["tips"]
+        assert gone > 0
+        assert run("replay", sample_log, "--bundle", other, "--max-changed", str(gone - 1)).status == 1
+
+    def test_a_log_of_which_nothing_is_decided_does_not_pass(self, run, tmp_path, sample_log):
+        log = tmp_path / "none.jsonl"
+        log.write_text(sample_log.read_text().splitlines()[0][:-9] + "\n")
+        result = run("replay", log, "--max-changed", "100%")
+        assert result.status == 1
+        assert "nothing was decided" in result.err
+
     @pytest.mark.soak
     def test_ray_decides_the_same(self, run, sample_log, other):
         pytest.importorskip("ray", reason="the extra ray is not installed")

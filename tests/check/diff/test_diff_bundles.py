@@ -141,7 +141,7 @@ def test_a_single_ladder_is_replayed_with_the_built_in_rest() -> None:
     assert "decisions change" in found.output
 
 
-LIMITS = [("0%", 1), ("100%", 0), ("0.9", 0)]
+LIMITS = [("0%", 1), ("100%", 0), ("0", 1), ("1", 1), ("1000", 0)]
 
 
 @pytest.mark.parametrize(("limit", "status"), LIMITS)
@@ -151,11 +151,24 @@ def test_max_changed(bundle: Path, limit: str, status: int) -> None:
     assert found.exit_code == status
 
 
+def test_where_nothing_is_decided_nothing_passes(bundle: Path, tmp_path: Path) -> None:
+    session = tmp_path / "one.json"
+    session.write_text(json.dumps([{"role": "user", "content": "hello"}]))
+    both = (str(policies_folder()), str(bundle), "--replay", str(session))
+    assert _run(*both).exit_code == 0
+    found = _run(*both, "--max-changed", "100%")
+    assert found.exit_code == 1
+    assert "nothing was decided" in found.output
+
+
 MISUSED = [
     (["one"], "give OLD and NEW"),
     (["one", "two", "--git", "HEAD"], "give OLD and NEW"),
     (["one", "two", "--max-changed", "5%"], "--replay"),
-    (["one", "two", "--max-changed", "many", "--replay", "x"], "write 5% or 0.05"),
+    *(
+        (["one", "two", "--max-changed", wrong, "--replay", "x"], "a share of the decisions (5%) or a count of them (10)")
+        for wrong in ("many", "0.05", "1.0", "-1", "101%", "-5%", "nan%", "", "%", "1e3")
+    ),
     (["one", "two"], "there is no such file or folder"),
 ]
 
