@@ -8,17 +8,9 @@ from typing import Any
 
 from policyengine.cel.errors import CelError
 from policyengine.cel.limits import MAX_REGEX_CHARS, MAX_REGEX_MEMORY, MAX_WORDS_MEMORY
+from policyengine.source.regex import PatternError, options, search_of, utf8
 
-
-def options(max_mem: int) -> Any:
-    """RE2's options: quiet, without captures, with a bound on memory (bytes)."""
-    import re2  # 15 ms to import, and only some policies have patterns
-
-    chosen = re2.Options()
-    chosen.max_mem = max_mem
-    chosen.log_errors = False
-    chosen.never_capture = True
-    return chosen
+__all__ = ["matches", "options", "pattern_search", "utf8", "words_search"]
 
 
 @lru_cache(maxsize=512)
@@ -35,21 +27,10 @@ def words_search(pattern: str) -> Callable[[bytes], Any]:
 
 
 def _search(pattern: str, max_mem: int) -> Callable[[bytes], Any]:
-    import re2
-
     try:
-        search: Callable[[bytes], Any] = re2.compile(pattern, options(max_mem)).search
-    except re2.error as error:
-        reason = error.args[0] if error.args else "RE2 refuses it"
-        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        text = text.split(":")[0]  # what follows is the pattern, which may be part of an input
-        raise CelError(f"invalid regular expression: {text}") from None
-    return search
-
-
-def utf8(text: str) -> bytes:
-    """A text for RE2. A lone surrogate has no UTF-8 and can match no pattern, so it becomes a question mark."""
-    return text.encode("utf-8", "replace")
+        return search_of(pattern, max_mem)
+    except PatternError as error:
+        raise CelError(f"invalid regular expression: {error}") from None
 
 
 def matches(text: str, pattern: str) -> bool:

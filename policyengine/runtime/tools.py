@@ -13,6 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 from policyengine.runtime.messages import Call, Image, Result, Text
 from policyengine.runtime.provider import ToolSpec
+from policyengine.source.errors import InputError
+from policyengine.source.foreign_schema import ForeignSchema, ForeignSchemaError, UncheckableError
 
 Permission: TypeAlias = Literal["allow", "ask", "refuse"]
 _GRACE_S = 1.0
@@ -48,6 +50,9 @@ class Tool:
     `run` takes the arguments and may be async; a plain function runs in a thread. `check` says whether a call may
     run, has to be confirmed by the person, or is refused; it may start while the stream still runs. `kind` and `mcp`
     are taken from the tool catalogue where they are None. `target` names the file that an edit would change.
+
+    `parameters` is a JSON Schema that is checked here, as a whole, whoever wrote it: raises `InputError` where it
+    cannot be used. Arguments that do not fit it never reach the tool; nothing that it refers to is fetched.
     """
 
     name: str
@@ -58,6 +63,13 @@ class Tool:
     mcp: bool | None = None
     check: Check | None = None
     target: Target | None = None
+    schema: ForeignSchema = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "schema", ForeignSchema(self.parameters))
+        except ForeignSchemaError as error:
+            raise InputError(f"the tool {self.name} cannot be used: the schema of its parameters: {error}") from None
 
     @property
     def spec(self) -> ToolSpec:
@@ -96,7 +108,7 @@ async def run_call(call: Call, tool: Tool | None, limits: Mapping[str, Any], tex
         return texts.refusal(call, "unknown_tool")
     if call.raw_arguments is not None:
         return texts.refusal(call, "bad_arguments")
-    wrong = wrong_arguments(tool.parameters, call.arguments)
+    wrong = wrong_arguments(tool.schema, call.arguments)
     if wrong is not None:
         return texts.refusal(call, "bad_arguments", wrong)
     task = asyncio.ensure_future(_run(tool, call.arguments))
@@ -183,21 +195,13 @@ def _ran(call: Call, output: ToolOutput, limit: int, mark: str) -> Ran:
     return Ran(Result(call.id, call.name, parts, output.error), output, len(data), cut)
 
 
-def wrong_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
-    """Where arguments do not fit a tool's schema, for the model; None where they do. A schema that is broken itself
-    refuses nothing."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError, best_match
-
+def wrong_arguments(schema: ForeignSchema, arguments: Mapping[str, Any]) -> str | None:
+    """Where arguments do not fit a tool's schema, or why that cannot be told, for the model; None where they fit."""
     try:
-        Draft202012Validator.check_schema(dict(schema))
-        error = best_match(Draft202012Validator(dict(schema)).iter_errors(dict(arguments)))
-    except (SchemaError, RecursionError):
-        return None
-    if error is None:
-        return None
-    where = "/".join(str(step) for step in error.absolute_path)
-    return f"({where or 'arguments'}: {error.message[:300]})"
+        wrong = schema.misfit(dict(arguments))
+    except UncheckableError as error:
+        wrong = f"not checked, and the tool was not run: {error}"
+    return None if wrong is None else f"({wrong})"
 
 
 def groups(calls: Sequence[Call], parallel: Mapping[str, bool]) -> list[list[Call]]:
