@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 import click
 
+from policyengine.commands.numbers import say_what_was_expected
 from policyengine.source.errors import PolicyEngineError
 
 COMMANDS: Mapping[str, str] = {
@@ -51,6 +52,7 @@ class _Lazy(click.Group):
         module = importlib.import_module(f"policyengine.commands.{name}")
         found: click.Command = module.command
         _one_a_line(found)
+        say_what_was_expected(found)
         return found
 
     def resolve_command(

@@ -19,7 +19,9 @@ from policyengine.commands.options import bundle_option, print_json
     "--set", "settings", multiple=True, metavar="PATH=VALUE",
     help="Set a field, `batch[0].kind=edit`; the value is JSON, or text where it is no JSON.",
 )  # fmt: skip
-@click.option("--example", is_flag=True, help="Start from the example input of the policy's schema.")
+@click.option(
+    "--example", is_flag=True, help="Start from the example input of the policy's schema, and show the input."
+)
 @bundle_option
 @click.option("--trace", is_flag=True, help="Every rule that was looked at, and the values it saw.")
 @click.option(
@@ -41,7 +43,7 @@ def command(
     loaded = load(bundle)
     chosen = loaded.policy(policy)
     given = _input(chosen.input_schema, source, settings, example)
-    _check(given, chosen.input_schema, source)
+    _check(given, chosen.input_schema, source, policy if not example else None)
     decision = chosen.decide(given, trace=trace)
     if log:
         from policyengine.log.record import Recorder
@@ -75,6 +77,8 @@ def command(
         )
     else:
         click.echo(_text(decision))
+        if example:
+            click.echo(f"\n  input {json.dumps(given, ensure_ascii=False)}")
         if other is not None:
             click.echo(f"\n{why_not_text.text(other, str(wanted))}")
 
@@ -125,14 +129,17 @@ def _no_number(_: str) -> None:
     raise ValueError  # NaN and Infinity are not JSON: taken as text
 
 
-def _check(given: dict[str, Any], schema: Any, source: str | None) -> None:
+def _check(given: dict[str, Any], schema: Any, source: str | None, policy: str | None) -> None:
+    """Refuse an input that does not fit. `policy` is named as the way to a full input where fields are missing."""
     from policyengine.source.errors import InputError
     from policyengine.source.schema import validate_input
 
     if problems := validate_input(given, schema):
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         where = f"{_shown(source)}: " if source else ""
-        raise InputError(f"{where}the input does not fit the policy: {problems[0]}{more}")
+        incomplete = policy is not None and schema.get("examples") and set(schema.get("required", ())) - given.keys()
+        way = f"; `policyengine eval {policy} --example` shows a full input" if incomplete else ""
+        raise InputError(f"{where}the input does not fit the policy: {problems[0]}{more}{way}")
 
 
 def _shown(source: str) -> str:

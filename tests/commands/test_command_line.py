@@ -3,9 +3,10 @@
 import subprocess
 import sys
 
+import click
 import pytest
 
-from policyengine.commands import COMMANDS
+from policyengine.commands import COMMANDS, group
 from tests.conftest import ROOT
 
 
@@ -23,6 +24,28 @@ def test_each_command_has_help_with_an_example(run, name):
     # One a line, whole: what is copied runs as it stands.
     assert examples
     assert all(line.startswith("    policyengine ") for line in examples), examples
+
+
+def _numbers(command, path=()):
+    """Every option that takes a number, with the words that lead to it."""
+    for param in command.params:
+        if isinstance(param.type, click.IntRange | click.FloatRange):
+            yield (*path, param.opts[0]), param.type
+    for name in getattr(command, "commands", ()):
+        yield from _numbers(command.commands[name], (*path, name))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_whatever_takes_a_number_says_which_one_it_expects(run, name):
+    command = group.get_command(click.Context(group), name)
+    for words, kind in _numbers(command, (name,)):
+        found = run(*words, "abc")
+        expected = "a number" if isinstance(kind, click.FloatRange) else "a whole number"
+        assert (found.status, found.out) == (2, "")
+        least = f", more than {kind.min}" if kind.min_open else f", {kind.min} or more"
+        bounds = least if kind.max is None else f" from {kind.min} to {kind.max}"
+        assert f"': expected {expected}{bounds}, not 'abc'." in found.err
+        assert f"'{words[-1]}'" in found.err
 
 
 def test_an_unknown_command_names_the_nearest(run):

@@ -89,8 +89,9 @@ def test_the_prompt_limit_of_a_model_counts_not_its_window(run):
     ("args", "piece"),
     [
         ((), "--window N"),
-        (("--window", "0"), "x>=1"),
-        (("--window", "many"), "not a valid integer"),
+        (("--window", "0"), "'--window': expected a whole number, 1 or more, not '0'."),
+        (("--window", "many"), "'--window': expected a whole number, 1 or more, not 'many'."),
+        (("--window", "1.5"), "'--window': expected a whole number, 1 or more, not '1.5'."),
         (("--model", "claude-haiku-4-5-2025"), "claude-haiku-4-5"),
         (("--window", "1000", "--ladder", "flor"), "floor"),
         (("--window", "1000", "--model", "x"), "--window N"),

@@ -69,6 +69,21 @@ def test_bad_input_is_one_line_and_status_2(run, args, input, pieces):
         assert piece in found.err
 
 
+def test_missing_fields_name_the_way_to_a_full_input(run):
+    found = run("eval", "routing", "--set", "prompt=fix it")
+    assert (found.status, found.out) == (2, "")
+    assert found.err == (
+        "policyengine: the input does not fit the policy: the input has no turn_kind (Who started the turn; for "
+        "example `turn_kind: interactive`) (and 10 more); `policyengine eval routing --example` shows a full input\n"
+    )
+    shown = run("eval", "routing", "--example", "--set", "prompt=fix it").out.splitlines()[-1]
+    given = json.loads(shown.removeprefix("  input "))
+    assert given["prompt"] == "fix it"
+    assert run("eval", "routing", "--input", "-", input=json.dumps(given)).status == 0
+    assert "--example" not in run("eval", "routing", "--example", "--set", "tokens=1").err
+    assert "--example" not in run("eval", "floor", "--set", "window=many", "--set", "tokens=1").err
+
+
 def test_a_secret_in_a_bad_input_is_not_repeated(run):
     found = run("eval", "floor", "--example", "--set", "tokens=sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789")
     assert found.status == 2
