@@ -64,6 +64,7 @@ def command(
         click.echo(f"policyengine: {why}", err=True)
     if max_changed is None or replayed is None:
         return
-    if why := max_changed.refusal(replayed.changed, replayed.decisions):
-        click.echo(f"policyengine: {why}", err=True)
+    refusal = max_changed.refusal(replayed.changed, replayed.decisions)
+    if refusal is not None:
+        click.echo(f"policyengine: {refusal}", err=True)
         sys.exit(1)
