@@ -2,26 +2,33 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Installed alone, and with everything a contributor needs.
+BASE := $(VENV)/.installed-base
 STAMP := $(VENV)/.installed
 
 .PHONY: help demo test test-llm lint soak bench wheel-check clean
 
 help:
-	@echo "make demo    install into $(VENV) and replay the sample session"
-	@echo "make test    ruff, mypy and the tests"
+	@echo "make demo    install into $(VENV) (from the network) and replay the sample session"
+	@echo "make test    install what contributors need as well; ruff, mypy and the tests"
 	@echo "make test-llm  a turn, a compaction and a fallback with a real model (the first time it compiles llama.cpp)"
 	@echo "make soak    long fuzzing, races and faults"
 	@echo "make bench   one table of ratios, from one run"
 	@echo "make wheel-check  build the wheel, install it elsewhere, replay with it"
 
-$(STAMP): pyproject.toml
+# pip compiles what it installs, but not a checkout; without that the first start of a command takes twice as long.
+$(BASE): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@# pip compiles what it installs, but not a checkout; without it the first start of a command takes twice as long.
+	$(PIP) -e .
 	$(BIN)/python -m compileall -q policyengine
 	@touch $@
 
-demo: $(STAMP)
+$(STAMP): $(BASE)
+	$(PIP) -e '.[dev]'
+	@touch $@
+
+demo: $(BASE)
 	$(BIN)/policyengine replay examples/sample-session.jsonl
 
 lint: $(STAMP)
@@ -34,14 +41,14 @@ test: lint
 
 # Not part of `test`: a compiler is needed, and minutes the first time. With LLM_REQUIRED nothing is skipped.
 test-llm: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,llm-test]'
+	$(PIP) -e '.[dev,llm-test]'
 	LLM_REQUIRED=1 $(BIN)/pytest -m llm tests/llm
 
 soak: $(STAMP)
 	$(BIN)/pytest -m soak -o addopts="-q --strict-markers"
 
 bench: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,bench]'
+	$(PIP) -e '.[dev,bench]'
 	$(BIN)/python -m tests.bench
 
 # The wheel, in an environment and a folder of its own: what users get, not the checkout.

@@ -27,7 +27,7 @@ _INCLUDE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _FIELDS = re.compile(r"^<!-- fields (?P<address>\S+) -->\n+(?:\|[^\n]*\n)*\n*", re.MULTILINE)
-_OWN = (".git", ".venv", ".venv-wheel")
+_OWN = (".git", ".venv", ".venv-wheel", "my-policies")
 """What a scratch folder does not take over from the checkout."""
 
 
