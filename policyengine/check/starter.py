@@ -1,18 +1,23 @@
-"""A starter bundle: the default policies with their tests, each pointing an editor at its schema."""
+"""A starter bundle: default policies with their tests, each pointing an editor at its schema."""
 
 from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from policyengine.kinds.bundle import TESTS, files
+from policyengine.kinds.bundle import BUILT_IN, TESTS, builtin, files
 from policyengine.kinds.registry import KINDS
 from policyengine.source.errors import InputError
+from policyengine.source.nearest import did_you_mean
 from policyengine.source.resources import policies_folder, schemas_folder
 from policyengine.source.schema import load_schema
 from policyengine.source.text import shown_path
+from policyengine.source.yaml import read_documents
 
 SCHEMAS = ".schemas"
 """Where the schemas lie in the new bundle. A bundle's hidden folders are not read as policies."""
@@ -20,6 +25,7 @@ SCHEMAS = ".schemas"
 _KIND = re.compile(r"^kind:[ \t]*([A-Za-z]+)", re.MULTILINE)
 _NAME = re.compile(r"^(  name:).*$", re.MULTILINE)
 _OWNER = re.compile(r"^(  owner:).*\n", re.MULTILINE)
+_CHOICE = re.compile(r"^    ([A-Za-z]+):")
 _DESCRIPTION = re.compile(r"^(  description:).*$", re.MULTILINE)
 
 
@@ -34,12 +40,16 @@ class Starter:
     schemas: int
 
 
-def write_starter(folder: Path, owner: str | None = None, name: str | None = None) -> Starter:
+def write_starter(
+    folder: Path, owner: str | None = None, name: str | None = None, only: Collection[str] = ()
+) -> Starter:
     """Write a starter bundle into a new or empty folder.
 
     The bundle is called `name`, without one as the folder is. Without an owner its policies have none, and lint says
-    so. Raises InputError where something lies in the folder already, and for a name that is none.
+    so. With `only` it holds the policies of these kinds, and extends the built-in bundle for all others. Raises
+    InputError where something lies in the folder already, for a name that is none, and for an unknown kind.
     """
+    _check_kinds(only)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{shown_path(folder)} is not empty; name a new folder: policyengine init DIR")
     name = _checked(name) if name is not None else _named_after(folder)
@@ -47,6 +57,8 @@ def write_starter(folder: Path, owner: str | None = None, name: str | None = Non
     counted = {True: 0, False: 0}
     folder.mkdir(parents=True, exist_ok=True)
     for file in files(source):
+        if only and not _wanted(file, only):
+            continue
         relative = file.relative_to(source)
         target = folder / relative
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -54,8 +66,48 @@ def write_starter(folder: Path, owner: str | None = None, name: str | None = Non
         counted[_kind(text) == TESTS] += 1
         if _kind(text) == "Bundle":
             text = _called(text, name)
+            if only:
+                text = _extending(text, only)
         target.write_text(_owned(_hinted(text, len(relative.parts) - 1), owner), encoding="utf-8")
     return Starter(folder, name, counted[False], counted[True], _write_schemas(folder / SCHEMAS))
+
+
+def _check_kinds(only: Collection[str]) -> None:
+    for name in only:
+        if name not in KINDS or name == "Bundle":
+            kinds = [kind for kind in KINDS if kind != "Bundle"]
+            hint = did_you_mean(name, kinds) or f"use one of {', '.join(kinds)}"
+            raise InputError(f"{name!r} is no kind of policy; {hint}")
+
+
+def _wanted(file: Path, only: Collection[str]) -> bool:
+    """Whether a file of the built-in bundle is of these kinds, or tests only policies that are."""
+    documents = [document.data for document in read_documents(file)[0]]
+    names = {part["policy"] for data in documents for part in _parts(data) if "policy" in part}
+    kinds = {data["kind"] for data in documents if data["kind"] != TESTS} | {_kinds()[name] for name in names}
+    return kinds <= {*only, "Bundle"}
+
+
+def _parts(data: dict[str, Any]) -> list[dict[str, Any]]:
+    return [data["spec"], *data["spec"]["cases"]] if data["kind"] == TESTS else []
+
+
+@cache
+def _kinds() -> dict[str, str]:
+    """The kind of each document of the built-in bundle, by name."""
+    documents = (one.data for one in builtin().documents if one.data["kind"] not in (TESTS, "Bundle"))
+    return {data["metadata"]["name"]: data["kind"] for data in documents}
+
+
+def _extending(text: str, only: Collection[str]) -> str:
+    """The Bundle document on top of the built-in one, without the choices for kinds that it does not hold."""
+    head, spec = text.split("spec:\n", 1)
+    kept = [line for line in spec.splitlines() if not (found := _CHOICE.match(line)) or found[1] in only]
+    if kept == ["  use:"]:
+        kept = []
+    return f"{head}spec:\n  # Every kind that is not in this folder.\n  extends: {BUILT_IN}\n" + "".join(
+        f"{line}\n" for line in kept
+    )
 
 
 def _write_schemas(folder: Path) -> int:

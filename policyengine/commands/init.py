@@ -18,18 +18,23 @@ _FIRST = {
 """What most people change first."""
 
 
-@click.command(epilog="Example:  policyengine init policies --owner platform-team")
+@click.command(
+    epilog="Examples:  policyengine init policies --owner platform-team   |   policyengine init policies --only Ladder"
+)
 @click.argument("folder", metavar="[DIR]", default="policies", type=click.Path(path_type=Path))
 @click.option("--owner", metavar="TEAM", help="The team that answers for the policies; without it they have none.")
+@click.option(
+    "--only", metavar="KIND", multiple=True, help="Only policies of this kind; the built-in bundle for the rest."
+)
 @click.option("--name", metavar="NAME", help="What logs call the bundle; without it the name of DIR.")
-def command(folder: Path, owner: str | None, name: str | None) -> None:
+def command(folder: Path, owner: str | None, only: tuple[str, ...], name: str | None) -> None:
     """Write a commented starter bundle with tests into DIR (without one, ./policies)."""
     from policyengine.check.starter import SCHEMAS, write_starter
     from policyengine.source.text import shown_path
 
     if owner is not None and not _PLAIN.fullmatch(owner):
         raise click.UsageError(f"{owner!r} is no name of a team; use letters, digits, spaces and . @ / - _")
-    written = write_starter(folder, owner, name)
+    written = write_starter(folder, owner, name, only)
     where = shown_path(folder)
     parts = (
         counted(written.policies, "policy", "policies"),
@@ -45,7 +50,7 @@ def command(folder: Path, owner: str | None, name: str | None) -> None:
         f"policyengine lint {where}": "what is wrong",
         f"policyengine test {where}": "the tests beside the policies",
     }
-    rows |= {f"edit {where}/{file}": text for file, text in _FIRST.items()}
+    rows |= {f"edit {where}/{file}": text for file, text in _FIRST.items() if (folder / file).exists()}
     width = max(map(len, rows))
     for what, text in rows.items():
         click.echo(f"  {what:<{width}}  {text}")

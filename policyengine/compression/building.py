@@ -21,7 +21,6 @@ from policyengine.compression.records import (
 )
 from policyengine.compression.symbols import Symbols
 from policyengine.kinds.loop import Loop
-from policyengine.kinds.word_lists import entries as word_entries
 from policyengine.sessions import facts
 from policyengine.sessions.model import Round, Session, ToolCall
 
@@ -35,12 +34,7 @@ _EMPTY = ArtefactIndex()
 
 def word_list(loop: Loop, name: str) -> tuple[str, ...]:
     """A word list of the loop's bundle; empty where it has none of that name."""
-    for document in loop.bundle.documents:
-        if document.data["kind"] == "WordLists":
-            found = word_entries(document.data["spec"])
-            if name in found:
-                return found[name]
-    return ()
+    return loop.bundle.words.get(name, ())
 
 
 class Indexer:

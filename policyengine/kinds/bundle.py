@@ -31,6 +31,9 @@ SUFFIXES = (".yaml", ".yml")
 TEST_STEM = ".test"
 """How the name of a file that holds only policy tests ends, before `.yaml`."""
 NOTHING_DECIDES = "no policy that decides anything is here, only tests, word lists and the like"
+BUILT_IN = "built-in"
+"""What a Bundle document writes to extend the bundle that comes with the package."""
+WORD_LISTS = "WordLists"
 TESTS = "Tests"
 """The kind of documents that hold policy tests: they lie beside the policies and decide nothing."""
 UNKNOWN_WORDS = "unknown-words"
@@ -40,9 +43,10 @@ _OPERAND = re.compile(r"^operand of (?:&&|\|\|)(?= is )")
 
 @dataclass(frozen=True)
 class Bundle:
-    """The policies of one folder.
+    """The policies of one folder, and those of the bundle that it extends.
 
-    `policies` are those that decide, by name; `documents` is everything that was read, tests included.
+    `policies` are its own that decide, by name; `documents` is everything that was read, tests included. `base` is
+    the bundle that serves for every kind of which this one has no policy of its own.
     """
 
     path: Path
@@ -52,26 +56,50 @@ class Bundle:
     documents: tuple[Document, ...] = ()
     use: Mapping[str, str] = field(default_factory=dict)
     tests: tuple[Document, ...] = ()
+    base: Bundle | None = None
+
+    @cached_property
+    def inherited(self) -> Mapping[str, Policy]:
+        """The policies of `base` that serve here, by name."""
+        if self.base is None:
+            return {}
+        own = {policy.kind.name for policy in self.policies.values()}
+        return {name: policy for name, policy in self.base.policies.items() if policy.kind.name not in own}
+
+    @cached_property
+    def words(self) -> Mapping[str, tuple[str, ...]]:
+        """The word lists by name: its own, then those of `base` under other names."""
+        found = dict(self.base.words) if self.base is not None else {}
+        for document in self.documents:
+            if document.data["kind"] == WORD_LISTS:
+                found.update(entries(document.data["spec"]))
+        return found
+
+    def find(self, name: str) -> Policy | None:
+        """The policy called `name`, inherited ones included; None where there is none."""
+        return self.policies.get(name) or self.inherited.get(name)
 
     def policy(self, name: str) -> Policy:
-        """The policy called `name`. Raises `InputError` where there is none."""
-        found = self.policies.get(name)
+        """The policy called `name`, inherited ones included. Raises `InputError` where there is none."""
+        found = self.find(name)
         if found is None:
-            hint = did_you_mean(name, self.policies)
-            known = ", ".join(self.policies)
-            raise InputError(f"the bundle {self.path} has no policy `{name}`; {hint or f'it has: {known}'}")
+            names = [*self.policies, *self.inherited]
+            hint = did_you_mean(name, names) or f"it has: {', '.join(names)}"
+            raise InputError(f"the bundle {self.path} has no policy `{name}`; {hint}")
         return found
 
     def serving(self, kind: str) -> Policy:
-        """The policy that serves for `kind`. Raises `InputError` where the bundle has none."""
+        """The policy that serves for `kind`. Raises `InputError` where neither the bundle nor its base has one."""
         found = self.of_kind(kind)
         if not found:
-            raise InputError(f"the bundle {self.path} has no policy of kind {kind}")
+            more = "" if self.base is not None else f"; write one, or a Bundle document with `extends: {BUILT_IN}`"
+            raise InputError(f"the bundle {self.path} has no policy of kind {kind}{more}")
         return self.policy(self.use[kind]) if kind in self.use else found[0]
 
     def of_kind(self, kind: str) -> list[Policy]:
-        """Every policy of `kind`."""
-        return [policy for policy in self.policies.values() if policy.kind.name == kind]
+        """Every policy of `kind`: its own, or where it has none those of its base."""
+        own = [policy for policy in self.policies.values() if policy.kind.name == kind]
+        return own or [policy for policy in self.inherited.values() if policy.kind.name == kind]
 
     @cached_property
     def digest(self) -> str:
@@ -81,6 +109,8 @@ class Bundle:
             for document in self.documents
             if document.data["kind"] != TESTS
         )
+        if self.base is not None:
+            content.append(self.base.digest)
         return hashlib.sha256("\n".join(content).encode()).hexdigest()
 
 
@@ -128,14 +158,15 @@ def check(path: str | Path | None = None, *, tests: bool = True) -> tuple[Bundle
         documents += [document for document in read if document.sound]
     accepted = [(kind, document) for document in documents if (kind := _accepted(document, findings))]
     blind = bool(findings) and not _all_words(documents, accepted, findings)
-    policies, usable = _policies(accepted, findings)
+    manifest = next((d for k, d in accepted if k.name == "Bundle"), None)
+    base = builtin() if manifest is not None and "extends" in manifest.data["spec"] else None
+    policies, usable = _policies(accepted, base, findings)
     if blind:
         # Lists are missing because their file has findings; what looks for them has none of its own.
         findings = [finding for finding in findings if finding.code != UNKNOWN_WORDS]
-    manifest = next((d for k, d in accepted if k.name == "Bundle"), None)
-    use = _use(manifest, policies, _named(documents), findings, incomplete=unread(findings))
+    use = _use(manifest, policies, base, _named(documents), findings, incomplete=unread(findings))
     findings.sort(key=lambda finding: finding.place)
-    if not usable:
+    if not usable and base is None:
         return None, findings
     metadata = manifest.data["metadata"] if manifest else {"name": folder.stem, "version": "0.0.0"}
     beside = tuple(d for d in documents if isinstance(d.data, dict) and d.data.get("kind") == TESTS)
@@ -147,6 +178,7 @@ def check(path: str | Path | None = None, *, tests: bool = True) -> tuple[Bundle
         tuple(d for _, d in accepted) + beside,
         use,
         beside,
+        base,
     )
     return bundle, findings
 
@@ -216,10 +248,12 @@ def _accepted(document: Document, findings: list[Finding]) -> Kind | None:
     return None if found else kind
 
 
-def _policies(accepted: Sequence[tuple[Kind, Document]], findings: list[Finding]) -> tuple[dict[str, Policy], bool]:
+def _policies(
+    accepted: Sequence[tuple[Kind, Document]], base: Bundle | None, findings: list[Finding]
+) -> tuple[dict[str, Policy], bool]:
     words: dict[str, tuple[str, ...]] = {}
     for kind, document in accepted:
-        if kind.name == "WordLists":
+        if kind.name == WORD_LISTS:
             for name, listed in entries(document.data["spec"]).items():
                 if name in words:
                     at = ("spec", "words", name)
@@ -231,6 +265,9 @@ def _policies(accepted: Sequence[tuple[Kind, Document]], findings: list[Finding]
                         "give it another name",
                     )
                 words.setdefault(name, listed)
+    words = {**(base.words if base is not None else {}), **words}
+    own = {kind.name for kind, _ in accepted}
+    taken = {one.name: one.kind.name for one in (base.policies.values() if base is not None else ())}
     policies: dict[str, Policy] = {}
     for kind, document in accepted:
         if kind.build is None:
@@ -245,6 +282,10 @@ def _policies(accepted: Sequence[tuple[Kind, Document]], findings: list[Finding]
                 f"the policy name `{policy.name}` is taken",
                 f"the first one is at {first.file}:{first.line}",
             )
+            continue
+        if taken.get(policy.name, kind.name) not in own:
+            message = f"the policy name `{policy.name}` is taken: the {BUILT_IN} bundle calls a {taken[policy.name]} so"
+            _report(findings, document, ("metadata", "name"), message, "give it another name")
             continue
         if _builds(policy, findings):
             policies[policy.name] = policy
@@ -284,8 +325,8 @@ def _all_words(
     documents: Sequence[Document], accepted: Sequence[tuple[Kind, Document]], findings: Sequence[Finding]
 ) -> bool:
     """Whether every word list of the folder is known."""
-    listed = [d for d in documents if isinstance(d.data, dict) and d.data.get("kind") == "WordLists"]
-    taken = [document for kind, document in accepted if kind.name == "WordLists"]
+    listed = [d for d in documents if isinstance(d.data, dict) and d.data.get("kind") == WORD_LISTS]
+    taken = [document for kind, document in accepted if kind.name == WORD_LISTS]
     return len(listed) == len(taken) and not unread(findings)
 
 
@@ -302,6 +343,7 @@ def _named(documents: Sequence[Document]) -> frozenset[tuple[str, str]]:
 def _use(
     manifest: Document | None,
     policies: Mapping[str, Policy],
+    base: Bundle | None,
     named: frozenset[tuple[str, str]],
     findings: list[Finding],
     *,
@@ -316,6 +358,7 @@ def _use(
     by_kind: dict[str, list[Policy]] = {}
     for policy in policies.values():
         by_kind.setdefault(policy.kind.name, []).append(policy)
+    inherited = Bundle(Path(), "", "", policies, base=base).inherited
     for kind, name in use.items():
         assert manifest is not None
         at = ("spec", "use", kind)
@@ -323,7 +366,7 @@ def _use(
             _report(findings, manifest, at, f"{kind!r} is no kind of policy", did_you_mean(kind, KINDS))
         elif name not in policies and ((kind, name) in named or incomplete):
             continue
-        elif name not in (known := [policy.name for policy in by_kind.get(kind, ())]):
+        elif name not in (known := [p.name for p in (by_kind.get(kind) or inherited.values()) if p.kind.name == kind]):
             hint = did_you_mean(name, known) or (f"the bundle has: {', '.join(known)}" if known else None)
             _report(findings, manifest, at, f"the bundle has no {kind} called `{name}`", hint)
     for kind, several in by_kind.items():
@@ -337,6 +380,8 @@ def _use(
                 f"the bundle has several policies of kind {kind} ({names})",
                 f"say in a Bundle document which one serves: use: {{{kind}: {several[0].name}}}",
             )
+    if base is not None:
+        use = {kind: name for kind, name in base.use.items() if kind not in by_kind} | use
     return use
 
 

@@ -121,7 +121,7 @@ class Recorder:
     def _shadowed(self, made: Made) -> dict[str, Any] | None:
         """What the shadow bundle decides on the same input; None where it has no such policy."""
         assert self.shadow is not None
-        other = self.shadow.policies.get(made.policy.name)
+        other = self.shadow.find(made.policy.name)
         if other is None or other.kind.name != made.policy.kind.name:
             return None
         decision: Decision = other.decide(made.input)

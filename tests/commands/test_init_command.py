@@ -149,3 +149,22 @@ def test_the_schemas_come_from_the_package(starter):
     assert (starter / ".schemas" / "common.schema.json").read_text() == Path(
         ROOT / "schemas" / "common.schema.json"
     ).read_text()
+
+
+@pytest.mark.parametrize("kinds", [("Ladder",), ("Routing", "Tips"), ("WordLists",)])
+def test_a_bundle_of_some_kinds_extends_the_built_in_one(run, tmp_path, kinds):
+    folder = tmp_path / "small"
+    assert run("init", folder, "--owner", "us", *(word for kind in kinds for word in ("--only", kind))).status == 0
+    found = {data(file)["kind"] for file in folder.rglob("*.yaml")}
+    assert found == {"Bundle", "Tests", *kinds}
+    assert run("lint", folder).out == "No findings.\n"
+    assert run("fmt", "--check", folder).status == 0
+    tested = run("test", folder, "--coverage", "--min", "100")
+    assert tested.status == 0, tested.out[-2000:]
+    assert run("context", "--bundle", folder, "--window", "200000").status == 0
+
+
+def test_an_unknown_kind_is_refused(run, tmp_path):
+    found = run("init", tmp_path / "small", "--only", "Ladders")
+    assert (found.status, "did you mean `Ladder`?" in found.err) == (2, True)
+    assert not (tmp_path / "small").exists()

@@ -7,7 +7,7 @@ from typing import Any
 
 from policyengine.check.diff import ladders
 from policyengine.check.diff.model import Change, Diff, Effect, PolicyDiff
-from policyengine.check.diff.sources import Side
+from policyengine.check.diff.sources import Broken, Side
 from policyengine.check.diff.tables import TableDiff, comparable
 from policyengine.check.diff.words import changes, same
 from policyengine.check.proofs.cells import UndecidedError
@@ -33,18 +33,39 @@ def compare(old: Side, new: Side, timeout_ms: int = TIMEOUT_MS) -> Diff:
             unchanged += 1
         else:
             found.append(one)
+    found += (_incomparable(one, _documents(new).get(key)) for key, one in old.broken.items())
     use = _serving(old, new)
     notes = tuple(f"{why} ({', '.join(names)})" for why, names in missing.items())
-    return Diff(old.label, new.label, tuple(found), tuple(use), unchanged, notes)
+    return Diff(old.label, new.label, tuple(found), tuple(use), unchanged, old.wrong, notes)
 
 
 def _pairs(old: Side, new: Side) -> Iterator[tuple[Document | None, Document | None]]:
     before, after = _documents(old), _documents(new)
-    if old.single and new.single and len(before) == len(after) == 1:
+    if old.single and new.single and len(before) == len(after) == 1 and not old.broken:
         yield next(iter(before.values())), next(iter(after.values()))
         return
     for key in dict.fromkeys((*after, *before)):
-        yield before.get(key), after.get(key)
+        if key not in old.broken:
+            yield before.get(key), after.get(key)
+
+
+def _incomparable(old: Broken, after: Document | None) -> PolicyDiff:
+    """A document whose old form cannot be used: what changed in words, where the two are alike enough to tell."""
+    data = old.document.data
+    name, kind = data["metadata"]["name"], data["kind"]
+    if after is None:
+        found: tuple[Change, ...] = (Change("removed", f"{kind} `{name}` removed"),)
+    else:
+        found = changes(data, after.data) if _alike(data, after.data) else ()
+    return PolicyDiff(name, kind, found, Effect.INCOMPARABLE, why=old.why)
+
+
+def _alike(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether what both documents hold under the same keys is of the same type."""
+    one, two = old.get("spec"), new.get("spec")
+    return (
+        isinstance(one, dict) and isinstance(two, dict) and all(type(one[k]) is type(two[k]) for k in one if k in two)
+    )
 
 
 def _documents(side: Side) -> dict[tuple[str, str], Document]:
@@ -58,11 +79,9 @@ def _documents(side: Side) -> dict[tuple[str, str], Document]:
 
 def _serving(old: Side, new: Side) -> Iterator[Change]:
     for kind in dict.fromkeys((*old.bundle.use, *new.bundle.use)):
-        before, after = old.bundle.use.get(kind), new.bundle.use.get(kind)
-        if before != after:
-            yield Change(
-                "changed", f"{kind}: `{after or 'the only one'}` serves instead of `{before or 'the only one'}`"
-            )
+        before, after = (side.bundle.serving(kind).name if side.bundle.of_kind(kind) else None for side in (old, new))
+        if before is not None and after is not None and before != after:
+            yield Change("changed", f"{kind}: `{after}` serves instead of `{before}`")
 
 
 def _document(

@@ -106,14 +106,23 @@ class Context:
     @cached_property
     def tools(self) -> Tools | None:
         """The tool catalogue, None where the bundle has none."""
-        found = next(self.of_kind("ToolCatalogue"), None)
-        return Tools(found.data["spec"]) if found is not None else None
+        found = self._catalogue("ToolCatalogue")
+        return Tools(found) if found is not None else None
 
     @cached_property
     def models(self) -> Models | None:
         """The model catalogue, None where the bundle has none."""
-        found = next(self.of_kind("ModelCatalogue"), None)
-        return Models(found.data["spec"]) if found is not None else None
+        found = self._catalogue("ModelCatalogue")
+        return Models(found) if found is not None else None
+
+    def _catalogue(self, kind: str) -> Mapping[str, Any] | None:
+        """What is in a catalogue: its own, also where it cannot be used, else the inherited one."""
+        document = next(self.of_kind(kind), None)
+        if document is not None:
+            spec: Mapping[str, Any] = document.data["spec"]
+            return spec
+        serving = self.serving(kind)
+        return serving.document.data["spec"] if serving is not None else None
 
 
 class Tools:

@@ -37,12 +37,16 @@ class Subject:
         return name
 
 
+_NO_WORDS: Words = {}
+
+
 class Subjects:
     """Everything in a bundle that can be tested. Policies are compiled when first asked for, and kept."""
 
-    def __init__(self, subjects: Iterable[Subject]) -> None:
+    def __init__(self, subjects: Iterable[Subject], inherited: Words = _NO_WORDS) -> None:
         self._subjects = {subject.name: subject for subject in subjects}
-        self._words = _words(self._subjects.values())
+        self._inherited = inherited
+        self._words = {**inherited, **_words(self._subjects.values())}
         self._policies: dict[str, Policy] = {}
         self._touched: dict[str, frozenset[str]] = {}
 
@@ -54,7 +58,8 @@ class Subjects:
             [
                 *(Subject(word_lists.KIND, document) for document in lists),
                 *(Subject(policy.kind, policy.document) for policy in bundle.policies.values()),
-            ]
+            ],
+            bundle.base.words if bundle.base is not None else _NO_WORDS,
         )
 
     def __contains__(self, name: str) -> bool:
@@ -73,7 +78,8 @@ class Subjects:
         """The same with one document in place of the one of its name. What it does not touch stays compiled."""
         name = document.data["metadata"]["name"]
         changed = Subjects(
-            replace(one, document=document) if one.name == name else one for one in self._subjects.values()
+            (replace(one, document=document) if one.name == name else one for one in self._subjects.values()),
+            self._inherited,
         )
         touched = self.touched_by(name)
         changed._policies = {k: p for k, p in self._policies.items() if p.name not in touched}

@@ -86,7 +86,7 @@ class Redecider:
         found = self._found
         found.records += 1
         name = record.get("policy") or ""
-        policy = self._bundle.policies.get(name)
+        policy = self._bundle.find(name)
         if policy is None or policy.kind.name != record.get("kind"):
             found.no_policy[name] += 1
             return

@@ -140,7 +140,7 @@ def _lines(bundle: Bundle) -> dict[str, float]:
     }
     found = {}
     for line, (name, constant) in wanted.items():
-        policy = bundle.policies.get(name)
+        policy = bundle.find(name)
         value = policy.constants.get(constant) if policy else None
         if isinstance(value, int | float):
             found[line] = float(value)
