@@ -72,10 +72,9 @@ def test_bad_input_is_one_line_and_status_2(run, args, input, pieces):
 def test_missing_fields_name_the_way_to_a_full_input(run):
     found = run("eval", "routing", "--set", "prompt=fix it")
     assert (found.status, found.out) == (2, "")
-    assert found.err == (
-        "policyengine: the input does not fit the policy: the input has no turn_kind (Who started the turn; for "
-        "example `turn_kind: interactive`) (and 10 more); `policyengine eval routing --example` shows a full input\n"
-    )
+    assert found.err.startswith("policyengine: the input does not fit the policy: ")
+    assert "turn_kind" in found.err
+    assert found.err.endswith(" (and 10 more); `policyengine eval routing --example` shows a full input\n")
     shown = run("eval", "routing", "--example", "--set", "prompt=fix it").out.splitlines()[-1]
     given = json.loads(shown.removeprefix("  input "))
     assert given["prompt"] == "fix it"
