@@ -29,6 +29,8 @@ def render(results: Results) -> str:
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
+    # No `helpUri`, and no `informationUri` of the driver: there is no published page to point at. The whole text of the
+    # rule goes along in `help`, which hosts show beside the finding.
     why, bad, good = rule.why.strip(), rule.bad.rstrip(), rule.good.rstrip()
     return {
         "id": rule.code,
