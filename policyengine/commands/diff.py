@@ -50,12 +50,12 @@ def command(
     if max_changed is not None and not sessions:
         raise click.UsageError("--max-changed counts decisions of replayed sessions; give --replay SESSION")
     with ExitStack() as stack:
-        before = at_revision(revision, old, stack) if revision is not None else side(old, stack)
+        before = at_revision(revision, old, stack) if revision is not None else side(old, stack, old=True)
         after = side(new if new is not None else old, stack)
         found = compare(before, after, int(timeout * 1000))
         replayed = None
         if sessions:
-            replayed = impact(before.bundle, after.bundle, (read(path) for path in sessions), Options(window=window))
+            replayed = impact(before, after, (read(path) for path in sessions), Options(window=window))
     if form == "json":
         print_json(as_json(found, replayed))
     else:

@@ -17,6 +17,7 @@ def as_json(diff: Diff, impact: Impact | None) -> dict[str, Any]:
         "bundle": [asdict(change) for change in diff.bundle],
         "policies": [policy_json(one) for one in diff.policies],
         "unchanged": diff.unchanged,
+        "wrong": list(diff.wrong),
         "missing": list(diff.missing),
         "replay": None if impact is None else impact_json(impact),
     }

@@ -23,6 +23,8 @@ def text(diff: Diff, impact: Impact | None) -> str:
     head = [f"## Policy diff: `{diff.old}` → `{diff.new}`"]
     if diff.bundle:
         head += ["", *(f"- {change.text}" for change in diff.bundle)]
+    if diff.wrong:
+        head += ["", *(f"- not comparable: {_safe(wrong)}" for wrong in diff.wrong)]
     if impact is not None:
         head += _impact(impact)
     sections = ["\n".join(_policy(one)) for one in diff.policies]

@@ -24,7 +24,8 @@ def text(diff: Diff, impact: Impact | None) -> str:
     lines = [f"{diff.old} → {diff.new}", ""]
     for change in diff.bundle:
         lines += [f"  {change.text}"]
-    if diff.bundle:
+    lines += [f"  not comparable: {wrong}" for wrong in diff.wrong]
+    if diff.bundle or diff.wrong:
         lines.append("")
     for one in diff.policies:
         lines += [*_policy(one, diff.new), ""]

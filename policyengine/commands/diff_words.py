@@ -26,6 +26,8 @@ def effect(one: PolicyDiff) -> str:
         return f"no decision changes: {how}{rests}"
     if one.effect is Effect.UNDECIDED:
         return f"whether a decision changes is not decided: {one.why}"
+    if one.effect is Effect.INCOMPARABLE:
+        return f"not comparable: {one.why}"
     return ""
 
 

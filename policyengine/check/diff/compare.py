@@ -63,9 +63,9 @@ def _incomparable(old: Broken, after: Document | None) -> PolicyDiff:
 def _alike(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Whether what both documents hold under the same keys is of the same type."""
     one, two = old.get("spec"), new.get("spec")
-    return (
-        isinstance(one, dict) and isinstance(two, dict) and all(type(one[k]) is type(two[k]) for k in one if k in two)
-    )
+    if not isinstance(one, dict) or not isinstance(two, dict):
+        return False
+    return all(type(value) is type(two[key]) for key, value in one.items() if key in two)
 
 
 def _documents(side: Side) -> dict[tuple[str, str], Document]:

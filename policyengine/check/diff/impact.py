@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from policyengine.check.diff.sources import completed
+from policyengine.check.diff.sources import Side, completed
 from policyengine.check.replay import Options, RoundReplay, SessionReplay, replay, routing_totals
-from policyengine.kinds.bundle import Bundle
 from policyengine.kinds.loop import Loop
+from policyengine.kinds.registry import KINDS
 from policyengine.sessions.model import Session
 
 
@@ -63,9 +63,27 @@ class Impact:
         return self.changed / self.decisions if self.decisions else 0.0
 
 
-def impact(old: Bundle, new: Bundle, sessions: Iterable[Session], options: Options) -> Impact:
-    """Replay sessions under both bundles. Kinds that a bundle lacks are the built-in ones. Raises InputError."""
-    loops = [Loop(completed(bundle)) for bundle in (old, new)]
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "tier": ("Ladder", "TokenEstimate"),
+    "compaction": (
+        "Ladder", "TokenEstimate", "Breaker", "CompactionGate", "CompactionResult", "CompressionTriggers",
+    ),
+    "tip": ("Tips", "Ladder", "TokenEstimate"),
+    "routing": ("Routing", "PromptClass", "ToolCatalogue", "ModelCatalogue"),
+    "directive": ("Directives", "ToolCatalogue"),
+}  # fmt: skip
+"""The kinds of policy that a decision of a round rests on."""
+
+_BROKEN, _GONE = "not comparable", "no policy"
+
+
+def impact(old: Side, new: Side, sessions: Iterable[Session], options: Options) -> Impact:
+    """Replay sessions under both sides. Kinds that a side lacks are the built-in ones. Raises InputError.
+
+    What rests on a policy that cannot be used on the old side, or is missing on the new one, counts as changed.
+    """
+    loops = [Loop(completed(side.bundle)) for side in (old, new)]
+    broken, gone = _broken(old, new), _kinds(old) - _kinds(new)
     pairs = [(replay(session, loops[0], options), replay(session, loops[1], options)) for session in sessions]
     seen: Counter[tuple[str, str, str, str, str]] = Counter()
     first: dict[tuple[str, str, str, str, str], str] = {}
@@ -75,6 +93,8 @@ def impact(old: Bundle, new: Bundle, sessions: Iterable[Session], options: Optio
             rounds += 1
             for what, (was, by), (now, why) in _decided(before, after):
                 decisions += 1
+                was = _BROKEN if broken.intersection(_NEEDS[what]) else was
+                now = _GONE if gone.intersection(_NEEDS[what]) else now
                 if was != now:
                     key = (what, was, now, by, why)
                     seen[key] += 1
@@ -90,6 +110,18 @@ def impact(old: Bundle, new: Bundle, sessions: Iterable[Session], options: Optio
         routing_totals(one for one, _ in pairs),
         routing_totals(two for _, two in pairs),
     )
+
+
+def _kinds(side: Side) -> set[str]:
+    """The kinds of which a side has a policy."""
+    return {kind for kind in KINDS if side.bundle.of_kind(kind)}
+
+
+def _broken(old: Side, new: Side) -> set[str]:
+    """The kinds whose policy on the old side cannot be used."""
+    use = old.bundle.use
+    unusable = {kind for kind, name in old.broken if use.get(kind, name) == name or kind not in _kinds(old)}
+    return unusable | (_kinds(new) - _kinds(old) if old.wrong else set())
 
 
 def _decided(old: RoundReplay, new: RoundReplay) -> Iterator[tuple[str, tuple[str, str], tuple[str, str]]]:

@@ -16,6 +16,8 @@ class Effect(StrEnum):
     DIFFERENT = "different"
     """An input is shown on which the decisions differ."""
     UNDECIDED = "not decided"
+    INCOMPARABLE = "not comparable"
+    """The old one cannot be used: it is written for another version, or broken."""
     ADDED = "added"
     REMOVED = "removed"
     NONE = "decides nothing"
@@ -87,5 +89,7 @@ class Diff:
     bundle: tuple[Change, ...] = ()
     """Changes of which policy serves."""
     unchanged: int = 0
+    wrong: tuple[str, ...] = ()
+    """What is wrong with the old side besides its documents."""
     missing: tuple[str, ...] = ()
     """What could not be worked out because an extra is not installed."""

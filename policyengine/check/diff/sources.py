@@ -102,7 +102,11 @@ def _partly(label: str, path: Path, bundle: Bundle, errors: Sequence[Finding]) -
         broken[key] = Broken(why, document)
     return Side(
         label,
-        replace(bundle, documents=tuple(d for d in bundle.documents if _key(d.data) in usable)),
+        replace(
+            bundle,
+            documents=tuple(d for d in bundle.documents if _key(d.data) in usable),
+            use={kind: name for kind, name in bundle.use.items() if (kind, name) not in broken},
+        ),
         path.is_file(),
         broken,
         tuple(dict.fromkeys(_says(finding, path) for finding in errors if finding not in explained)),
@@ -147,6 +151,4 @@ def completed(bundle: Bundle) -> Bundle:
         name: one for name, one in built_in.policies.items() if one.kind.name not in own and name not in bundle.policies
     }
     use = {kind: name for kind, name in built_in.use.items() if kind not in own}
-    # Of an old side, what serves may be something that cannot be used.
-    kept = {kind: name for kind, name in bundle.use.items() if kind not in own or name in bundle.policies}
-    return replace(bundle, policies={**bundle.policies, **rest}, use={**use, **kept})
+    return replace(bundle, policies={**bundle.policies, **rest}, use={**use, **bundle.use})

@@ -166,7 +166,10 @@ MISUSED = [
     (["one", "two", "--git", "HEAD"], "give OLD and NEW"),
     (["one", "two", "--max-changed", "5%"], "--replay"),
     *(
-        (["one", "two", "--max-changed", wrong, "--replay", "x"], "a share of the decisions (5%) or a count of them (10)")
+        (
+            ["one", "two", "--max-changed", wrong, "--replay", "x"],
+            "a share of the decisions (5%) or a count of them (10)",
+        )
         for wrong in ("many", "0.05", "1.0", "-1", "101%", "-5%", "nan%", "", "%", "1e3")
     ),
     (["one", "two"], "there is no such file or folder"),
@@ -180,26 +183,144 @@ def test_misuse(arguments: list[str], says: str) -> None:
     assert says in (found.output or "") + str(found.exception)
 
 
-def test_git_revisions(bundle: Path, monkeypatch: Any) -> None:
-    root = bundle.parent
-    monkeypatch.chdir(root)
-    for command in (["init", "-q"], ["add", "policies"], ["commit", "-qm", "one"]):
-        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        subprocess.run(["git", *identity, *command], check=True, capture_output=True)
-    _edit(bundle, "routing.yaml", "cross_result_calls: 3", "cross_result_calls: 5")
-    for arguments in (["HEAD:policies", "policies"], ["--git", "HEAD", "policies"]):
-        found = _run(*arguments)
-        assert found.exit_code == 0, found.output
-        assert "HEAD:policies → policies" in found.output
-        assert "constant `cross_result_calls` changed" in found.output
-        assert "1 changed" in found.output
-    single = _run("--git", "HEAD", "policies/ladders/floor.yaml")
-    assert "0 changed" in single.output
-    unknown = _run("elsewhere:policies", "policies")
-    assert unknown.exit_code != 0
-    assert "elsewhere:policies" in str(unknown.exception)
-    outside = _run("HEAD:../policies", "policies")
-    assert "below the current folder" in str(outside.exception)
+def _git(folder: Path, *commands: list[str]) -> None:
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    for command in commands:
+        subprocess.run([*git, *command], check=True, capture_output=True, cwd=folder)
+
+
+@pytest.fixture
+def repository(bundle: Path) -> Path:
+    """The bundle in a folder of a repository whose only commit holds it as it comes; then a constant is changed."""
+    top = bundle.parent / "project"
+    top.mkdir()
+    bundle.rename(top / "policies")
+    _git(top, ["init", "-q"], ["add", "."], ["commit", "-qm", "one"], ["branch", "side"], ["tag", "v1"])
+    _edit(top / "policies", "routing.yaml", "cross_result_calls: 3", "cross_result_calls: 5")
+    return top
+
+
+# As git names files: from the top of the repository, or with ./ from the current folder.
+NAMED = [
+    # current folder, arguments, changed documents
+    (".", ["HEAD:policies", "policies"], 1),
+    (".", ["HEAD:./policies", "policies"], 1),
+    (".", ["HEAD:", "policies"], 1),
+    (".", ["side:policies/", "policies"], 1),
+    (".", ["v1:policies", "policies"], 1),
+    (".", ["--git", "HEAD", "policies"], 1),
+    (".", ["HEAD:policies", "HEAD:policies"], 0),
+    (".", ["--git", "HEAD", "policies/routing.yaml"], 1),
+    (".", ["HEAD:policies/routing.yaml", "policies/routing.yaml"], 1),
+    (".", ["--git", "HEAD", "policies/ladders/floor.yaml"], 0),
+    (".", ["--git", "HEAD", "policies/word-lists.yaml"], 0),
+    ("policies", ["HEAD:policies", "."], 1),
+    ("policies", ["HEAD:./", "."], 1),
+    ("policies", ["HEAD:.", "."], 1),
+    ("policies", ["--git", "HEAD", "."], 1),
+    ("policies", ["HEAD:./routing.yaml", "routing.yaml"], 1),
+    ("policies", ["HEAD:policies/routing.yaml", "routing.yaml"], 1),
+    ("policies/ladders", ["HEAD:../routing.yaml", "../routing.yaml"], 1),
+    ("policies", ["--git", "HEAD", "TOP/policies"], 1),
+    ("..", ["--git", "HEAD", "TOP/policies"], 1),
+    ("..", ["--git", "HEAD", "TOP/policies/routing.yaml"], 1),
+]
+
+
+@pytest.mark.parametrize(("folder", "arguments", "changed"), NAMED, ids=lambda value: str(value))
+def test_git_revisions(repository: Path, monkeypatch: Any, folder: str, arguments: list[str], changed: int) -> None:
+    monkeypatch.chdir(repository / folder)
+    found = _run(*(one.replace("TOP", str(repository)) for one in arguments))
+    assert found.exit_code == 0, found.output + str(found.exception)
+    assert f"{changed} changed" in found.output
+    assert ("constant `cross_result_calls` changed" in found.output) == bool(changed)
+
+
+MISNAMED = [
+    # current folder, arguments, what is said
+    (".", ["nope:policies", "policies"], "nope:policies: this repository has no revision `nope`"),
+    (".", ["--git", "nope", "policies"], "nope:policies: this repository has no revision `nope`"),
+    (".", ["-x:policies", "policies"], "-x"),
+    (".", ["HEAD:polices", "policies"], "HEAD:polices: there is no `polices` at this revision"),
+    ("policies", ["HEAD:routing.yaml", "routing.yaml"], "did you mean HEAD:./routing.yaml?"),
+    (".", ["HEAD:../policies", "policies"], "leads out of the repository"),
+    (".", ["HEAD:/etc", "policies"], "leads out of the repository"),
+    (".", ["--git", "HEAD", "nothing"], "nothing: there is no such file or folder"),
+    ("..", ["HEAD:policies", "TOP/policies"], "is in no git repository"),
+    (".", ["--git", "HEAD", "policies/new.yaml"], "there is no `policies/new.yaml` at this revision"),
+]
+
+
+@pytest.mark.parametrize(("folder", "arguments", "says"), MISNAMED, ids=lambda value: str(value))
+def test_what_is_not_in_git_is_said_in_our_words(
+    repository: Path, monkeypatch: Any, run: Any, folder: str, arguments: list[str], says: str
+) -> None:
+    (repository / "policies" / "new.yaml").write_text("a: 1\n")
+    monkeypatch.chdir(repository / folder)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(repository.parent))
+    found = run("diff", *(one.replace("TOP", str(repository)) for one in arguments))
+    assert found.status == 2
+    assert says in found.err
+    assert "fatal" not in found.err
+
+
+def test_without_git_a_revision_is_refused(repository: Path, monkeypatch: Any, run: Any) -> None:
+    monkeypatch.chdir(repository)
+    monkeypatch.setenv("PATH", "")
+    assert "git is not installed" in run("diff", "HEAD:policies", "policies").err
+
+
+# What an older version wrote, or what is broken, in the committed bundle.
+OLDER = [
+    # file, old text, new text, kind and name of what cannot be compared, why
+    ("send-limits.yaml", "on_error:", "on_mistake:", "SendLimits send-limits", "lacks the key `on_error`"),
+    ("routing.yaml", "metadata:", "metadatas:", None, "routing.yaml:4:1: unknown key `metadatas`"),
+    ("ladders/floor.yaml", "  constants:", "  constant:", "Ladder floor", "unknown key `constant`"),
+    ("routing.yaml", "cross_result_calls: 3", "cross_result_calls: [", None, "routing.yaml:"),
+    ("routing.yaml", "distinct_calls >= cross_result_calls", "distinct_call >= 1", "Routing routing", "distinct_call"),
+    ("word-lists.yaml", "words:", "wrods:", "WordLists word-lists", "unknown key `wrods`"),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "about", "why"), OLDER, ids=lambda value: str(value))
+def test_an_old_side_that_cannot_be_used_is_not_compared_and_the_rest_is(
+    bundle: Path, tmp_path: Path, file: str, old: str, new: str, about: str | None, why: str
+) -> None:
+    _edit(bundle, "tips.yaml", "hysteresis_tokens: 0", "hysteresis_tokens: 500")
+    _edit(bundle, file, old, new)
+    found = _run(str(bundle), str(policies_folder()))
+    assert found.exit_code == 0, str(found.exception)
+    assert "hysteresis_tokens changed from `500` to `0`" in found.output
+    (said,) = [line for line in found.output.splitlines() if "not comparable: " in line and why in line]
+    assert str(tmp_path) not in said
+    rows = json.loads(_run(str(bundle), str(policies_folder()), "--format", "json").output)
+    names = [f"{row['kind']} {row['name']}" for row in rows["policies"] if row["effect"] == "not comparable"]
+    assert (about is None) == bool(rows["wrong"])
+    assert names == ([about] if about else []) or file == "word-lists.yaml"
+    assert "ot comparable: " in _run(str(bundle), str(policies_folder()), "--format", "markdown").output
+    # The candidate has to be right.
+    assert _run(str(policies_folder()), str(bundle)).exit_code != 0
+
+
+@pytest.mark.parametrize("broken", [row for row in OLDER if row[0] in ("routing.yaml", "word-lists.yaml")], ids=str)
+def test_what_cannot_be_compared_counts_as_changed(bundle: Path, broken: tuple[str, ...]) -> None:
+    file, old, new, _, _ = broken
+    _edit(bundle, file, old, new)
+    both = (str(bundle), str(policies_folder()), "--replay", SESSION)
+    replay = json.loads(_run(*both, "--format", "json").output)["replay"]
+    found = {(group["what"], group["old"]) for group in replay["groups"]}
+    # Words are used by prompt classes, on which routing rests, and by triggers of compactions.
+    also = {("compaction", "not comparable")} if file == "word-lists.yaml" else set()
+    assert found == {("routing", "not comparable")} | also
+    assert _run(*both, "--max-changed", "0%").exit_code == 1
+
+
+def test_a_policy_that_the_candidate_lacks_counts_as_changed(bundle: Path) -> None:
+    (bundle / "directives.yaml").unlink()
+    both = (str(policies_folder()), str(bundle), "--replay", SESSION)
+    replay = json.loads(_run(*both, "--format", "json").output)["replay"]
+    assert {(group["what"], group["new"]) for group in replay["groups"]} == {("directive", "no policy")}
+    assert _run(*both, "--max-changed", "0").exit_code == 1
 
 
 def test_a_revision_with_a_link_to_outside_is_refused(bundle: Path, monkeypatch: Any) -> None:
