@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from policyengine.commands.log_text import table_text
+from policyengine.commands.log_text import METRIC, table_text
 from policyengine.commands.options import thousands
 from policyengine.log.gates import Verdict
 from policyengine.log.metrics.statistics import Measure
@@ -32,11 +32,12 @@ def measures_text(numbers: Mapping[str, Measure]) -> str:
     """Metrics with their sample sizes and intervals."""
     rows = [
         [
-            _TITLES[name],
+            name,
             shown(one.value, _UNITS[name]),
             thousands(one.n),
             "" if one.low is None or one.high is None else f"{one.low:.1%} to {one.high:.1%}",
+            _TITLES[name],
         ]
         for name, one in numbers.items()
     ]
-    return table_text(["metric", "value", "n", "95 %"], rows, right=(1, 2))
+    return table_text([*METRIC, "what it is"], rows, right=(1, 2))

@@ -11,6 +11,8 @@ from policyengine.log.stats import TITLES, UNITS, shown
 
 _GROUP_METRICS = ("fast_rate", "fallback_rate", "cache_hit_rate", "turn_ms_p50", "turn_ms_p95")
 _LONGEST_CELL = 120
+METRIC = ("metric", "value", "n", "95 %")
+"""Heads of a table of metrics. The name stands first: a gate asks for a metric by it."""
 
 
 def stats_text(found: Mapping[str, Any]) -> str:
@@ -27,11 +29,11 @@ def stats_text(found: Mapping[str, Any]) -> str:
         ", ".join(f"{kind} {thousands(number)}" for kind, number in found["kinds"].items()),
         "",
     ]
-    rows = [_measure(TITLES[name], UNITS[name], one) for name, one in found["metrics"].items()]
-    lines.append(table_text(["metric", "value", "n", "95 %"], rows, right=(1, 2)))
+    rows = [[*_measure(name, UNITS[name], one), TITLES[name]] for name, one in found["metrics"].items()]
+    lines.append(table_text([*METRIC, "what it is"], rows, right=(1, 2)))
     if found["vetoes"]:
         lines += ["", "vetoes", table_text(
-            ["veto", "share", "n", "95 %"],
+            ["veto", "share", *METRIC[2:]],
             [_measure(name, "share", one) for name, one in found["vetoes"].items()], right=(1, 2),
         )]  # fmt: skip
     if "groups" in found:
@@ -39,9 +41,9 @@ def stats_text(found: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _measure(title: str, unit: str, one: Mapping[str, Any]) -> list[str]:
+def _measure(name: str, unit: str, one: Mapping[str, Any]) -> list[str]:
     interval = "" if one["low"] is None else f"{one['low']:.1%} to {one['high']:.1%}"
-    return [title, shown(one["value"], unit), thousands(one["n"]), interval]
+    return [name, shown(one["value"], unit), thousands(one["n"]), interval]
 
 
 def _groups(by: str, groups: Mapping[str, Mapping[str, Any]]) -> str:

@@ -73,8 +73,8 @@ def test_the_text_has_numbers_sample_sizes_and_the_interval(run, tmp_path):
     write(path, [{k: v for k, v in r.items() if v is not None} for r in rounds(100, 10, fallbacks=21)])
     found = run("gate", "kill-switch", "--log", path)
     assert found.out.startswith("kill-switch 1.0.0: fail (too_many_fallbacks)\n")
-    (line,) = [line for line in found.out.splitlines() if line.startswith("Fallback rate")]
-    assert line.split() == ["Fallback", "rate", "21.0%", "100", "14.2%", "to", "30.0%"]
+    (line,) = [line for line in found.out.splitlines() if line.startswith("fallback_rate ")]
+    assert line.split() == ["fallback_rate", "21.0%", "100", "14.2%", "to", "30.0%", "Fallback", "rate"]
 
 
 def test_the_baseline_measures_and_is_compared_with_later(run, ask, tmp_path):

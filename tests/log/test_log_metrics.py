@@ -171,7 +171,8 @@ def test_the_text_shows_each_metric_with_its_sample_size(run, log):
     text = run("log", "stats", log).out
     found = stats(run, log)
     for metric in METRICS:
-        (line,) = [line for line in text.splitlines() if line.startswith(metric.title + "  ")]
+        (line,) = [line for line in text.splitlines() if line.startswith(f"{metric.name}  ")]
+        assert line.endswith(f"  {metric.title}")
         assert f"{found['metrics'][metric.name]['n']:,}".replace(",", " ") in line
 
 
