@@ -1,6 +1,6 @@
 """The artefact index: what a session did, kept beside every summary and made from the calls themselves.
 
-It only grows, and no summariser touches it: built over all rounds at once or over one span after another it is
+It only grows, and no summarizer touches it: built over all rounds at once or over one span after another it is
 the same.
 """
 

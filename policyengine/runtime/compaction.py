@@ -171,7 +171,7 @@ class Compactor:
         try:
             return await self._summarizer.summarize(job)
         except Exception:
-            # Whatever a summariser raises, its compaction has failed: a kind of its own says so.
+            # Whatever a summarizer raises, its compaction has failed: a kind of its own says so.
             return Summary("error")
 
     async def _ask(

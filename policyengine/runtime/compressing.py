@@ -1,4 +1,4 @@
-"""A summariser that keeps the artefact trail: `policyengine.compression` behind the adapter's interface."""
+"""A summarizer that keeps the artefact trail: `policyengine.compression` behind the adapter's interface."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_a_turn(server: Server, bundle: Path, tmp_path: Path) -> None:
 
 
 def test_a_compaction(server: Server, bundle: Path) -> None:
-    """The real model is its own summariser; then the talk goes on."""
+    """The real model is its own summarizer; then the talk goes on."""
 
     async def run() -> tuple[Talk, list[int]]:
         talk = Talk(server, bundle)

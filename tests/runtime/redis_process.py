@@ -1,6 +1,6 @@
 """One process of the shared-breaker test: compactions that fail, through the Redis breaker of a team.
 
-Arguments: URL, number of failing turns. Prints, as JSON, the calls of the summariser and the last gate's reason.
+Arguments: URL, number of failing turns. Prints, as JSON, the calls of the summarizer and the last gate's reason.
 """
 
 from __future__ import annotations

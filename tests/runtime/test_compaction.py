@@ -340,7 +340,7 @@ def test_tools_stay_in_the_summarising_request_and_may_not_be_called() -> None:
     assert of(found, CompactionEnded)[0].outcome == "error"
 
 
-def test_a_summariser_that_raises_is_a_failed_compaction() -> None:
+def test_a_summarizer_that_raises_is_a_failed_compaction() -> None:
     class Broken:
         async def summarize(self, job: Any) -> Any:
             raise RuntimeError("secret words")

@@ -263,7 +263,7 @@ def test_r38_the_summary_takes_the_role_that_its_visible_neighbours_leave(
 
 
 def test_r29_every_compaction_passes_the_one_gate() -> None:
-    """Only `Loop.before_send` asks the gate, and only the compactor calls a summariser."""
+    """Only `Loop.before_send` asks the gate, and only the compactor calls a summarizer."""
     from pathlib import Path
 
     import policyengine.runtime as package
