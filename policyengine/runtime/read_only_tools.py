@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from policyengine.runtime.read_only_git import git
 from policyengine.runtime.tools import Tool, ToolOutput
 
 _MOST_BYTES: Final = 2_000_000
 _MOST_LINES: Final = 2_000
 _MOST_ENTRIES: Final = 1_000
 _MOST_MATCHES: Final = 200
-_GIT_S: Final = 20
 _REVISION: Final = re.compile(r"[A-Za-z0-9_][\w./~^@{}-]{0,100}")
 """No colon (which reads a file at a path) and no leading dash (which is an option)."""
 
@@ -35,7 +35,10 @@ class Folder:
         text = given if isinstance(given, str) and given else "."
         if "\0" in text:
             raise OutsideError
-        path = (self.root / text).resolve()
+        try:
+            path = (self.root / text).resolve()
+        except RuntimeError:
+            raise ValueError("the links of this path lead round in a circle") from None
         if not path.is_relative_to(self.root):
             raise OutsideError
         return path
@@ -45,8 +48,12 @@ class Folder:
         return path.relative_to(self.root).as_posix()
 
     def files(self, below: Path) -> Iterator[Path]:
-        """Files below a path, in order; hidden folders and links that lead out are left out."""
-        if below.is_file():
+        """Files below a path, in order; hidden folders, links that lead out, and pipes and devices are left out.
+
+        Raises `OSError` or `ValueError` where there is neither a file nor a folder at the path itself.
+        """
+        if not stat.S_ISDIR(mode := below.stat().st_mode):
+            _only_regular(mode)
             yield below
             return
         for where, folders, names in os.walk(below, followlinks=False):
@@ -111,8 +118,16 @@ def _said(error: OSError | ValueError) -> str:
     return str(error)
 
 
+def _only_regular(mode: int) -> None:
+    """Raises `ValueError` for a pipe, socket or device, which may keep a reader waiting for ever."""
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ValueError("this is no regular file")
+
+
 def _text(path: Path) -> str:
-    with path.open("rb") as file:
+    # Opened without waiting, then looked at: what the path leads to may change in between.
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+        _only_regular(os.fstat(file.fileno()).st_mode)
         data = file.read(_MOST_BYTES + 1)
     if b"\0" in data[:8192]:
         raise ValueError("this is no text file")
@@ -160,33 +175,6 @@ def _grep(folder: Folder, arguments: Mapping[str, Any]) -> str:
     return "\n".join(found) or "(no match)"
 
 
-def _git(folder: Folder, *command: str) -> str:
-    """A git command that runs none of the programs that a repository may name, and shows this folder only."""
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-    }
-    plain = ["git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "color.ui=false"]
-    try:
-        done = subprocess.run(
-            [*plain, *command],
-            cwd=folder.root,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_GIT_S,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise ValueError("git is not installed") from None
-    except subprocess.TimeoutExpired:
-        raise ValueError("git took too long") from None
-    if done.returncode != 0:
-        raise ValueError(done.stderr.decode("utf-8", "replace").strip()[:500] or "git failed")
-    return done.stdout[:_MOST_BYTES].decode("utf-8", "replace") or "(nothing)"
-
-
 def _at(folder: Folder, arguments: Mapping[str, Any]) -> list[str]:
     return ["--", folder.shown(folder.path(arguments.get("path"))) or "."]
 
@@ -201,22 +189,22 @@ def _revision(arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _git_status(folder: Folder, arguments: Mapping[str, Any]) -> str:
-    return _git(folder, "status", "--short", "--branch", *_at(folder, arguments))
+    return git(folder.root, "status", "--short", "--branch", *_at(folder, arguments))
 
 
 def _git_log(folder: Folder, arguments: Mapping[str, Any]) -> str:
     form = "--format=%h %ad %an: %s"
-    return _git(
-        folder, "log", f"--max-count={arguments.get('count', 20)}", "--date=short", form, *_at(folder, arguments)
+    return git(
+        folder.root, "log", f"--max-count={arguments.get('count', 20)}", "--date=short", form, *_at(folder, arguments)
     )
 
 
 def _git_diff(folder: Folder, arguments: Mapping[str, Any]) -> str:
-    return _git(folder, "diff", "--no-ext-diff", "--no-textconv", *_revision(arguments), *_at(folder, arguments))
+    return git(folder.root, "diff", *_revision(arguments), *_at(folder, arguments))
 
 
 def _git_show(folder: Folder, arguments: Mapping[str, Any]) -> str:
-    return _git(
-        folder, "show", "--no-ext-diff", "--no-textconv", "--stat", "--patch", *_revision(arguments),
+    return git(
+        folder.root, "show", "--stat", "--patch", *_revision(arguments),
         *_at(folder, arguments),
     )  # fmt: skip

@@ -164,6 +164,26 @@ def test_a_revision_is_no_option_and_no_file(folder: Path, revision: str) -> Non
     assert not (folder / "x").exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes in folders")
+def test_a_pipe_is_refused_and_nobody_waits_for_it(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    (folder / "link").symlink_to("pipe")
+    tools = _tools(folder)
+    for path in ("pipe", "link"):
+        for name, more in (("read_file", {}), ("grep", {"pattern": "."}), ("list_directory", {})):
+            assert tools[name]({"path": path, **more}).error  # type: ignore[operator]
+    assert tools["read_file"]({"path": "pipe"}).text == "this is no regular file"  # type: ignore[operator]
+    assert "a.txt:2: needle" in tools["grep"]({"pattern": "needle"}).text  # type: ignore[operator]
+
+
+def test_what_is_not_there_is_said(folder: Path) -> None:
+    (folder / "round").symlink_to("round")
+    tools = _tools(folder)
+    for path in ("nowhere", "round"):
+        for name, more in (("read_file", {}), ("grep", {"pattern": "."}), ("list_directory", {})):
+            assert tools[name]({"path": path, **more}).error  # type: ignore[operator]
+
+
 def test_reading_goes_on_where_it_stopped(folder: Path) -> None:
     (folder / "many.txt").write_text("\n".join(f"line {i}" for i in range(1, 5001)))
     tools = _tools(folder)
