@@ -10,6 +10,7 @@ from policyengine.check.policy_tests.coverage import Coverage
 from policyengine.check.policy_tests.model import TestDocument
 from policyengine.check.policy_tests.mutating import Mutation
 from policyengine.check.policy_tests.running import CaseResult
+from policyengine.source.counts import counted
 from policyengine.source.finding import Finding, Severity
 
 
@@ -80,5 +81,5 @@ class Report:
             yield Finding("explained", Severity.ERROR, message, one.place, "remove the explanation")
         if self.mutation.untried and self.documents:
             place = self.documents[0].document.place()
-            message = f"the time was over before {self.mutation.untried} mutants were tried"
+            message = f"the time was over before {counted(self.mutation.untried, 'mutant was', 'mutants were')} tried"
             yield Finding("mutant", Severity.ERROR, message, place, "give more time with --max-seconds")

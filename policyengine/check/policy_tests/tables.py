@@ -10,6 +10,7 @@ from typing import Any
 
 from policyengine.check.policy_tests.findings import Findings
 from policyengine.check.policy_tests.model import Path, Setting
+from policyengine.source.counts import counted
 
 NAME, RULE, ERRORS = "name", "rule", "errors"
 EXPECT, INPUT = "expect.", "input."
@@ -55,9 +56,8 @@ def _table(data: Mapping[str, Any], at: Path, findings: Findings) -> list[Row]:
     for index, cells in enumerate(data["rows"]):
         here: Path = (*at, "rows", index)
         if len(cells) != len(columns):
-            findings.at(
-                here, f"the row has {len(cells)} cells; there are {len(columns)} columns", "add or remove cells"
-            )
+            message = f"the row has {counted(len(cells), 'cell')} for {counted(len(columns), 'column')}"
+            findings.at(here, message, "add or remove cells")
             continue
         row = Row("", here)
         given = []

@@ -17,6 +17,7 @@ from policyengine.check.proofs.symbols import Symbol
 from policyengine.kinds.policy import Policy
 from policyengine.rules.decision import Decision, EvaluationError
 from policyengine.rules.table import HitPolicy
+from policyengine.source.counts import counted
 
 REACHABLE, UNIQUE, TOTAL, NO_ERRORS = "rules-reachable", "one-rule", "has-outcome", "no-errors"
 BUILT_IN = {
@@ -173,7 +174,8 @@ class TableProof:
             return self._made(claim, Verdict.UNDECIDED, f"no input was found for {_listed(unsure)}: {why}")
         if dead:
             return self._made(claim, Verdict.ACCEPTED, f"no input reaches {_listed(dead)}", search=search)
-        return self._made(claim, Verdict.PROVEN, f"an input was found for each of {len(made.matched)} rules")
+        found = counted(len(made.matched), "input was", "inputs were")
+        return self._made(claim, Verdict.PROVEN, f"{found} found, one for each rule")
 
     def _names(self, text: str, rule: str) -> bool:
         """Whether an accepted domain, an expression over `rule`, names a rule."""
