@@ -174,8 +174,8 @@ class TableProof:
             return self._made(claim, Verdict.UNDECIDED, f"no input was found for {_listed(unsure)}: {why}")
         if dead:
             return self._made(claim, Verdict.ACCEPTED, f"no input reaches {_listed(dead)}", search=search)
-        found = counted(len(made.matched), "input was", "inputs were")
-        return self._made(claim, Verdict.PROVEN, f"{found} found, one for each rule")
+        deciding = counted(len(made.matched), "rule decides", "rules decide")
+        return self._made(claim, Verdict.PROVEN, f"{deciding} for an input that was found")
 
     def _names(self, text: str, rule: str) -> bool:
         """Whether an accepted domain, an expression over `rule`, names a rule."""
