@@ -59,7 +59,7 @@ wheel-check: $(STAMP)
 	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
 	cp examples/sample-session.jsonl $(VENV)-wheel/
 	cd $(VENV)-wheel && bin/policyengine replay sample-session.jsonl | tail -n 4
-	cd $(VENV)-wheel && bin/policyengine lint
+	cd $(VENV)-wheel && bin/policyengine lint built-in
 	cd $(VENV)-wheel && bin/policyengine context --window 200000 --tokens 170000
 
 clean:

@@ -27,6 +27,8 @@ _INCLUDE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _FIELDS = re.compile(r"^<!-- fields (?P<address>\S+) -->\n+(?:\|[^\n]*\n)*\n*", re.MULTILINE)
+_DECIDED = re.compile(r"policyengine: the (?:built-in bundle|bundle policies) decided \(.*\)")
+"""Left out: it holds the digest, which every change of a policy changes, on every page."""
 _OWN = (".git", ".venv", ".venv-wheel", "my-policies")
 """What a scratch folder does not take over from the checkout."""
 
@@ -83,6 +85,7 @@ def _output(command: str, folder: str) -> str:
         check=False,
     )
     lines = [line.rstrip() for line in (done.stdout + done.stderr).rstrip("\n").splitlines()]
+    lines = [line for line in lines if not _DECIDED.fullmatch(line)]
     return "".join(f"{line}\n" for line in lines)
 
 

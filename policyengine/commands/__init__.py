@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -54,6 +55,17 @@ class _Lazy(click.Group):
         _one_a_line(found)
         say_what_was_expected(found)
         return found
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from policyengine.commands.options import say_bundle
+
+        try:
+            result = super().invoke(ctx)
+        except (SystemExit, click.exceptions.Exit):
+            say_bundle(ctx)
+            raise
+        say_bundle(ctx)
+        return result
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

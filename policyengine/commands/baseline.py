@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from policyengine.commands.options import bundle_option, print_json
+from policyengine.commands.options import bundle_option, load_bundle, print_json
 
 _NUMBERS = (
     "primary_ms_p50", "primary_ms_p95", "fast_ms_p50", "fast_ms_p95", "primary_cached_ms_p50", "fast_uncached_ms_p50",
@@ -40,13 +40,12 @@ def command(
     gain. Exit status: 0 pass, 1 fail, 3 not enough data.
     """
     from policyengine.commands.gate_text import measures_text, verdict_text
-    from policyengine.kinds.bundle import load
     from policyengine.log.filters import period
     from policyengine.log.gates import Facts, ask, gate_policy, model_facts, numbers, write_baseline
     from policyengine.log.read import log_files
     from policyengine.log.scan import count
 
-    loaded = load(bundle)
+    loaded = load_bundle(bundle)
     policy = gate_policy(loaded, gate)
     family, thinking = model_facts(loaded, primary_model, fast_model)
     facts = Facts(same_family=family, thinking_equal=thinking)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from policyengine.commands.model_calls import base_url_option, model_option, provider_option
-from policyengine.commands.options import bundle_option, print_json
+from policyengine.commands.options import bundle_option, load_bundle, print_json
 
 
 @click.command(
@@ -50,7 +50,6 @@ def command(
     from policyengine.compression.cycles import in_a_row
     from policyengine.compression.stand_in import stand_in
     from policyengine.compression.trial import Trials
-    from policyengine.kinds.bundle import load
     from policyengine.kinds.loop import Loop
     from policyengine.sessions import read
     from policyengine.source.errors import InputError
@@ -59,7 +58,7 @@ def command(
         raise InputError("--compare runs every method once; leave --method and --cycles out")
     if cycles and at:
         raise InputError("--cycles compacts over the whole session; leave --at out")
-    loop = Loop(load(bundle))
+    loop = Loop(load_bundle(bundle))
     compressor = Compressor(loop)
     ask = asker(loop, provider, model, base_url)
     recorded = read(session)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from policyengine.commands.options import bundle_option, counted, print_json, thousands, wants_color
+from policyengine.commands.options import bundle_option, counted, load_bundle, print_json, thousands, wants_color
 
 _TIERS = ("warn", "auto", "hard")
 
@@ -23,10 +23,9 @@ def command(
     window: int | None, model: str | None, tokens: int, ladder: str | None, bundle: str | None, form: str
 ) -> None:
     """Show the ladder's thresholds for a window, and the tier of a count."""
-    from policyengine.kinds.bundle import load
     from policyengine.kinds.loop import Loop
 
-    loop = Loop(load(bundle), ladder)
+    loop = Loop(load_bundle(bundle), ladder)
     if (window is None) == (model is None):
         raise click.UsageError("give the window with --window N, or the model with --model NAME")
     if model is not None:

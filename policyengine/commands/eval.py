@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from policyengine.commands.options import bundle_option, print_json
+from policyengine.commands.options import bundle_option, load_bundle, print_json
 
 
 @click.command(
@@ -37,10 +37,9 @@ def command(
 ) -> None:  # fmt: skip
     """Decide once by POLICY (its name in the bundle) and show the decision."""
     from policyengine.commands import why_not_text
-    from policyengine.kinds.bundle import load
     from policyengine.kinds.loop import Made
 
-    loaded = load(bundle)
+    loaded = load_bundle(bundle)
     chosen = loaded.policy(policy)
     given = _input(chosen.input_schema, source, settings, example)
     _check(given, chosen.input_schema, source, policy if not example else None)

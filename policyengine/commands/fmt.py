@@ -61,13 +61,11 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool) -> None:
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    from policyengine.check.around import LOCAL
+    from policyengine.check.around import local_bundle
     from policyengine.kinds.bundle import files
 
-    if not paths and not LOCAL.is_dir():
-        raise click.UsageError("there is no folder ./policies; say what to format")
     seen: set[Path] = set()
-    for path in paths or (LOCAL,):
+    for path in paths or (local_bundle("format"),):
         for file in files(path):
             if file not in seen:
                 seen.add(file)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from policyengine.commands.options import bundle_option, print_json
+from policyengine.commands.options import bundle_option, load_bundle, print_json
 
 
 @click.command(
@@ -49,13 +49,12 @@ def command(
     """
     from policyengine.commands.gate_state import StoredStage
     from policyengine.commands.gate_text import verdict_text
-    from policyengine.kinds.bundle import load
     from policyengine.log.filters import period
     from policyengine.log.gates import Facts, ask, gate_policy, model_facts, read_baseline
     from policyengine.log.read import log_files
     from policyengine.log.scan import count
 
-    loaded = load(bundle)
+    loaded = load_bundle(bundle)
     policy = gate_policy(loaded, name)
     kept = StoredStage(state, scope, policy) if state is not None else None
     stage, stage_days = kept.now(stage, stage_days) if kept is not None else (stage, stage_days)

@@ -40,9 +40,8 @@ def command(
 ) -> None:
     """Find what is wrong in policies.
 
-    Without a PATH, ./policies where there is such a folder, else the built-in bundle. A file is linted within the
-    bundle around it. Exit status: 0 no errors, 1 errors (with --diff alone also where something would be changed), 2
-    lint could not run.
+    Without a PATH, ./policies; PATH may be `built-in`. A file is linted within the bundle around it. Exit status: 0 no
+    errors, 1 errors (with --diff alone also where something would be changed), 2 lint could not run.
 
     --diff prints a patch; what it leaves goes to stderr.
     """

@@ -8,7 +8,15 @@ from typing import Any
 
 import click
 
-from policyengine.commands.options import NO_RECORD, bundle_option, counted, print_json, print_jsonl, thousands
+from policyengine.commands.options import (
+    NO_RECORD,
+    bundle_option,
+    counted,
+    load_bundle,
+    print_json,
+    print_jsonl,
+    thousands,
+)
 
 _files = click.argument("files", nargs=-1, required=True, metavar="FILE...")
 _since = click.option("--since", metavar="TIME", help="From this time on: 2026-03-01, or 30d, 12h, 30min ago.")
@@ -173,12 +181,11 @@ def unused_command(
     files: tuple[str, ...], bundle: str | None, since: str | None, until: str | None, form: str
 ) -> None:  # fmt: skip
     """Rules of a bundle that never matched, though their policy decided. Exit status 1 where there are some."""
-    from policyengine.kinds.bundle import load
     from policyengine.log.filters import period
     from policyengine.log.read import log_files
     from policyengine.log.unused import unused
 
-    found = unused(load(bundle), log_files(files), period(since, until))
+    found = unused(load_bundle(bundle), log_files(files), period(since, until))
     if form == "json":
         rules = [{"policy": u.policy, "rule": u.rule, "decisions": u.decisions, "place": u.place} for u in found.unused]
         print_json({"unused": rules, "policies_without_records": found.silent, "unreadable": found.unreadable})

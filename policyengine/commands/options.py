@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from policyengine.source.counts import counted, noun, thousands
 
-__all__ = ["NO_RECORD", "bundle_option", "counted", "noun", "print_json", "print_jsonl", "thousands", "wants_color"]
+if TYPE_CHECKING:
+    from policyengine.kinds.bundle import Bundle
+
+__all__ = [
+    "NO_RECORD", "bundle_folder", "bundle_option", "counted", "load_bundle", "noun", "print_json", "print_jsonl",
+    "say_bundle", "thousands", "wants_color",
+]  # fmt: skip
 
 NO_RECORD = ("line is no record", "lines are no records")
 """One line, several lines of a log that hold no record."""
@@ -19,8 +26,54 @@ bundle_option = click.option(
     "--bundle",
     metavar="DIR",
     default=None,
-    help="Folder of policies; without it the built-in bundle.",
+    help="Folder of policies; without it ./policies where there is one, else the built-in bundle.",
 )
+
+_DECIDED = "policyengine.decided"
+_DIGEST = 12
+"""Characters of a digest that are shown: enough to tell bundles apart."""
+
+
+def bundle_folder(given: str | None) -> str | Path | None:
+    """Which policies a command decides by: those given, else ./policies where there is one; None is the built-in."""
+    from policyengine.check.around import LOCAL
+
+    return given if given is not None else LOCAL if LOCAL.is_dir() else None
+
+
+def load_bundle(given: str | None) -> Bundle:
+    """The bundle that a command decides by; where nobody named it, `say_bundle` says which it was.
+
+    Raises `BundleError` and `InputError` as `load` does.
+    """
+    from policyengine.kinds.bundle import BUILT_IN, load
+    from policyengine.source.errors import BundleError, InputError
+
+    folder = bundle_folder(given)
+    try:
+        loaded = load(folder)
+    except (BundleError, InputError) as error:
+        if given is not None or folder is None:
+            raise
+        way = f"./{folder} decides without --bundle DIR; `--bundle {BUILT_IN}` is the bundle of this package"
+        raise InputError(f"{error}; {way}") from None
+    if given is None:
+        click.get_current_context().meta[_DECIDED] = loaded
+    return loaded
+
+
+def say_bundle(ctx: click.Context) -> None:
+    """Say on stderr which bundle has decided, where nobody named it."""
+    from policyengine.source.render import printable
+    from policyengine.source.resources import policies_folder
+    from policyengine.source.text import shown_path
+
+    bundle: Bundle | None = ctx.meta.get(_DECIDED)
+    if bundle is None:
+        return
+    which = "the built-in bundle" if bundle.path == policies_folder() else f"the bundle {shown_path(bundle.path)}"
+    about = f"{bundle.name} {bundle.version}, digest {bundle.digest[:_DIGEST]}"
+    click.echo(printable(f"policyengine: {which} decided ({about})"), err=True)
 
 
 def print_json(value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from policyengine.commands.model_calls import base_url_option, model_option, provider_option
-from policyengine.commands.options import bundle_option, counted, print_json
+from policyengine.commands.options import bundle_option, counted, load_bundle, print_json
 
 
 @click.command(
@@ -40,11 +40,10 @@ def command(
     from policyengine.compression.compressor import Compressor
     from policyengine.compression.judge import judged
     from policyengine.compression.trial import Trials
-    from policyengine.kinds.bundle import load
     from policyengine.kinds.loop import Loop
     from policyengine.sessions import read
 
-    loaded = load(bundle)
+    loaded = load_bundle(bundle)
     loop = Loop(loaded)
     cap = loaded.serving("Probes").spec["judge"]["max_output_tokens"]
     ask = asker(loop, provider, model, base_url, cap)

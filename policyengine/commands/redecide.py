@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from policyengine.commands.max_changed import MaxChanged
-from policyengine.commands.options import NO_RECORD, counted, noun, print_json, print_jsonl, thousands
+from policyengine.commands.options import NO_RECORD, counted, load_bundle, noun, print_json, print_jsonl, thousands
 from policyengine.log.redecide.moves import Example, Moves
 from policyengine.source.errors import InputError
 
@@ -47,8 +47,9 @@ def run(
     from policyengine.log.redecide.engines import run as redecide
 
     files = log_files(paths)
+    loaded = load_bundle(bundle)
     with _progress() as progress:
-        moves = redecide(files, packed(bundle), engine=engine, output=output, progress=progress)
+        moves = redecide(files, packed(str(loaded.path)), engine=engine, output=output, progress=progress)
     if form == "text":
         click.echo(_text(moves))
     else:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from policyengine.commands.max_changed import MaxChanged, max_changed_option
-from policyengine.commands.options import bundle_option, print_json, print_jsonl
+from policyengine.commands.options import bundle_option, load_bundle, print_json, print_jsonl
 
 _LONG_BYTES = 1_000_000
 """Files larger than this get a progress bar (on a terminal)."""
@@ -64,12 +64,11 @@ def command(
     from policyengine.check.replay import Options, SessionReplay, refetched, rounds
     from policyengine.commands import replay_text
     from policyengine.commands.replay_json import as_json, round_json
-    from policyengine.kinds.bundle import load
     from policyengine.kinds.loop import Loop
     from policyengine.sessions import read
     from policyengine.source.errors import InputError
 
-    loaded = load(bundle)
+    loaded = load_bundle(bundle)
     loop = Loop(loaded, ladder)
     if why := loop.tokenizer()[1]:
         click.echo(f"policyengine: {why}; bytes are counted instead", err=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from policyengine.commands.options import bundle_option
+from policyengine.commands.options import bundle_option, load_bundle
 
 
 @click.command(
@@ -29,14 +29,13 @@ def command(
     Tokens over the rounds of sessions, fast and primary over time, vetoes, fallback and cache hit rates with their
     gate lines, wasted tokens, the ladder over window sizes. Needs the extra `report`.
     """
-    from policyengine.kinds.bundle import load
     from policyengine.log.filters import period
     from policyengine.log.read import log_files
     from policyengine.log.report.data import gather
     from policyengine.log.report.page import page
     from policyengine.source.errors import InputError
 
-    text = page(gather(log_files(logs), load(bundle), period(since, until), sessions))
+    text = page(gather(log_files(logs), load_bundle(bundle), period(since, until), sessions))
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:

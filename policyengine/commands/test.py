@@ -26,7 +26,7 @@ FORMATS = ("text", "json", "junit", "github")
     "--bundle",
     metavar="DIR",
     default=None,
-    help="Folder of policies; without it the one that PATH lies in, ./policies, or the built-in bundle.",
+    help="Folder of policies; without it the one that PATH lies in, without PATH ./policies.",
 )
 @click.option("--whole", is_flag=True, help="Test the whole bundle around each PATH.")
 @click.option("--trace", is_flag=True, help="Show the trace of every failing case, not only of the first of a policy.")

@@ -6,14 +6,16 @@ import sys
 
 import click
 
-from policyengine.commands.options import print_json
+from policyengine.commands.options import load_bundle, print_json
 
 
 @click.command(
     epilog="Examples:  policyengine verify   |   policyengine verify policies/ladders/floor.yaml --format json",
 )
 @click.argument("path", required=False)
-@click.option("--bundle", metavar="DIR", help="Folder of policies; without it and PATH the built-in bundle.")
+@click.option(
+    "--bundle", metavar="DIR", help="Folder of policies; without it and PATH ./policies, else the built-in bundle."
+)
 @click.option("--policy", "names", multiple=True, metavar="NAME", help="Only this policy; may be given again.")
 @click.option("--strict", is_flag=True, help="Exit with 1 also where something is not decided.")
 @click.option(
@@ -35,12 +37,11 @@ def command(
     from policyengine.check.proofs.verify import verify
     from policyengine.commands import verify_text
     from policyengine.commands.verify_json import as_json
-    from policyengine.kinds.bundle import load
 
     if path is not None and bundle is not None:
         raise click.UsageError("give PATH or --bundle, not both")
     where = path if path is not None else bundle
-    loaded = load(where)
+    loaded = load_bundle(where)
     chosen = [loaded.policy(name) for name in names] or list(loaded.policies.values())
     report = verify(chosen, int(timeout * 1000))
     if form == "json":

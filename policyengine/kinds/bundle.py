@@ -115,7 +115,7 @@ class Bundle:
 
 
 def load(path: str | Path | None = None) -> Bundle:
-    """The bundle in the folder (or single file) `path`; the built-in one without a path.
+    """The bundle in the folder (or single file) `path`; the built-in one without a path, or where it is `built-in`.
 
     Files named `*.test.yaml` are left unread: they decide nothing, and `policyengine lint` and `test` look at them.
 
@@ -133,6 +133,11 @@ def load(path: str | Path | None = None) -> Bundle:
     return bundle
 
 
+def is_built_in(path: str | Path) -> bool:
+    """Whether a path is the word for the built-in bundle. A file or folder of that name comes first."""
+    return str(path) == BUILT_IN and not Path(path).exists()
+
+
 @lru_cache(maxsize=1)
 def builtin() -> Bundle:
     """The bundle that comes with the package, read once: it serves for kinds that another bundle leaves out."""
@@ -147,7 +152,7 @@ def check(path: str | Path | None = None, *, tests: bool = True) -> tuple[Bundle
     The bundle is None where nothing usable is left. Expressions are checked only in documents that fit their
     schema.
     """
-    folder = policies_folder() if path is None else Path(path)
+    folder = policies_folder() if path is None or is_built_in(path) else Path(path)
     findings: list[Finding] = []
     documents: list[Document] = []
     for file in files(folder):

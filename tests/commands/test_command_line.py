@@ -111,7 +111,7 @@ def test_an_internal_error_is_one_line_without_its_text(run, monkeypatch):
 
 def test_output_into_a_closed_pipe_says_nothing():
     done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} cli.py replay examples/sample-session.jsonl | head -n 1"],
+        ["bash", "-c", f"{sys.executable} cli.py replay --bundle policies examples/sample-session.jsonl | head -n 1"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stderr == ""

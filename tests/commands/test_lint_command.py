@@ -24,7 +24,7 @@ def bundle(tmp_path, monkeypatch):
 
 def test_the_default_bundle_is_clean(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = run("lint")
+    found = run("lint", "built-in")
     assert (found.status, found.out, found.err) == (0, "No findings.\n", "")
 
 
@@ -115,7 +115,7 @@ def test_a_patch_has_no_other_format(run, bundle):
 
 def test_the_built_in_bundle_is_never_changed(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = run("lint", "--fix")
+    found = run("lint", "built-in", "--fix")
     assert found.status == 2
     assert "policyengine init" in found.err
 

@@ -124,7 +124,7 @@ def test_a_long_session_is_laid_out_in_a_part_of_the_time_that_deciding_it_takes
 
 
 def test_text_is_one_row_a_round_without_colour(run):
-    found = run("replay", SAMPLE)
+    found = run("replay", SAMPLE, "--bundle", "built-in")
     (one,) = run("replay", SAMPLE, "--format", "json").json["sessions"]
     rows = [line for line in found.out.splitlines() if line.strip()[:1].isdigit()]
     assert len(rows) == len(one["rounds"])

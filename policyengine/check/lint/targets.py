@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from policyengine.check.around import LOCAL, bundle_around
+from policyengine.check.around import bundle_around, local_bundle
+from policyengine.kinds.bundle import is_built_in
 from policyengine.source.errors import InputError
 from policyengine.source.finding import Finding
 from policyengine.source.resources import policies_folder
@@ -30,13 +31,16 @@ class Target:
 
 
 def targets(paths: Sequence[Path]) -> list[Target]:
-    """The bundles of some paths, each once. Raises InputError for a path that is not there."""
+    """The bundles of some paths, each once; ./policies without any. Raises InputError for a path that is not there."""
     if not paths:
-        return [Target(LOCAL)] if LOCAL.is_dir() else [Target(policies_folder(), built_in=True)]
+        return [Target(local_bundle("lint"))]
     asked: dict[Path, list[Path]] = {}
+    built_in = [Target(policies_folder(), built_in=True)] if any(map(is_built_in, paths)) else []
     for path in paths:
+        if is_built_in(path):
+            continue
         if not path.exists():
             raise InputError(f"{shown_path(path)}: there is no such file or folder; give policies or a folder of them")
         root = bundle_around(path) or path
         asked.setdefault(root, []).append(path)
-    return [Target(root, () if root in only else tuple(only)) for root, only in asked.items()]
+    return built_in + [Target(root, () if root in only else tuple(only)) for root, only in asked.items()]

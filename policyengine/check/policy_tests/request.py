@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from policyengine.check.around import LOCAL, bundle_around
+from policyengine.check.around import bundle_around, local_bundle
 from policyengine.kinds import bundle as bundles
 from policyengine.source.errors import InputError
 from policyengine.source.resources import policies_folder
@@ -31,7 +31,9 @@ class Request:
     @property
     def folder(self) -> Path:
         """The bundle that the tests are about. Raises `InputError` where the paths lie in several."""
-        return self.bundle or bundle_folder(self.paths)
+        if self.bundle is not None:
+            return policies_folder() if bundles.is_built_in(self.bundle) else self.bundle
+        return bundle_folder(self.paths)
 
 
 def by_bundle(request: Request, *, whole: bool = False) -> list[Request]:
@@ -63,7 +65,7 @@ def bundle_folder(paths: Sequence[Path]) -> Path:
     """The bundle that test documents at `paths` are about, where nobody says.
 
     That is the nearest folder around them with a Bundle document, else the folder itself where it holds policies;
-    without paths ./policies, and the built-in bundle where there is no such folder.
+    without paths ./policies. Raises `InputError` where there is no such folder.
     """
     found = {folder for path in paths if (folder := _around(path)) is not None}
     if len(found) > 1:
@@ -71,7 +73,7 @@ def bundle_folder(paths: Sequence[Path]) -> Path:
         raise InputError(f"these tests belong to several bundles ({shown}); say which with --bundle")
     if found:
         return found.pop()
-    return LOCAL if LOCAL.is_dir() else policies_folder()
+    return local_bundle("test")
 
 
 def watched(request: Request) -> list[Path]:

@@ -1,5 +1,7 @@
 """Which bundle a path is linted in."""
 
+from pathlib import Path
+
 import pytest
 
 from policyengine.check.lint.targets import Target, targets
@@ -21,10 +23,16 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_without_a_path_the_local_folder_else_the_built_in_bundle(project, monkeypatch):
+def test_without_a_path_the_local_folder_and_the_built_in_bundle_by_its_name(project, monkeypatch):
     assert [str(target.root) for target in targets([])] == ["policies"]
     monkeypatch.chdir(project / "loose")
-    assert targets([]) == [Target(policies_folder(), built_in=True)]
+    with pytest.raises(InputError, match=r"no folder \./policies"):
+        targets([])
+    built_in = Target(policies_folder(), built_in=True)
+    assert targets([Path("built-in")]) == [built_in]
+    assert targets([Path("built-in"), project / "policies"]) == [built_in, Target(project / "policies")]
+    (project / "loose" / "built-in").mkdir()
+    assert targets([Path("built-in")]) == [Target(Path("built-in"))]
 
 
 def test_a_file_and_a_folder_belong_to_the_bundle_around_them(project):

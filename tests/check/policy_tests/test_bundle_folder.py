@@ -45,9 +45,11 @@ def test_the_nearest_bundle_around_the_tests(paths, expected, tree):
     assert bundle_folder([Path(path) for path in paths]) == Path(expected)
 
 
-def test_without_a_folder_of_policies_it_is_the_built_in_bundle(tmp_path, monkeypatch):
+def test_without_a_folder_of_policies_a_person_has_to_say(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert bundle_folder([]) == policies_folder()
+    with pytest.raises(InputError, match=r"no folder \./policies"):
+        bundle_folder([])
+    assert Request(bundle=Path("built-in")).folder == policies_folder()
 
 
 def test_tests_of_two_bundles_have_to_be_told_apart(tree):
