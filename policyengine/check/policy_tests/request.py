@@ -43,6 +43,8 @@ def by_bundle(request: Request, *, whole: bool = False) -> list[Request]:
     """
     if request.bundle is not None or not request.paths:
         return [replace(request, paths=()) if whole else request]
+    named = tuple(policies_folder() if bundles.is_built_in(path) else path for path in request.paths)
+    request = replace(request, paths=named)
     asked: dict[Path, tuple[Path, list[Path]]] = {}
     loose: list[Path] = []
     for path in request.paths:

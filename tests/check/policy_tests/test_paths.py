@@ -105,3 +105,10 @@ def test_whole_tests_all_of_the_bundle_around_each_path(agents, run):
     found = run("test", "--whole", agents[0] / "meter.yaml", agents[1] / "meter.yaml", "--format", "json")
     assert [cases_of["counts"]["cases"] for cases_of in found.json["bundles"]] == [2, 2]
     assert [cases_of["counts"]["failed"] for cases_of in found.json["bundles"]] == [0, 1]
+
+
+def test_the_word_for_the_built_in_bundle_is_a_path(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = run("test", "built-in")
+    assert found.status == 0
+    assert "passed; rules covered" in found.out
