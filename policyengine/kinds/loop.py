@@ -187,8 +187,9 @@ class Loop:
 
         `triggers` is the input of CompressionTriggers, which may compact below the ladder and holds nothing back.
 
-        `window` in tokens; None where it is unknown.
+        `window` in tokens; None where it is unknown, which 0 means too.
         """
+        window = window or None
         made: list[Made] = []
         estimate = self._ask(made, self.estimate, self._estimate_input(count), trace)
         tokens: int | None = estimate.outcome["tokens"]

@@ -44,7 +44,7 @@ def build(kind: Kind, spec: Spec) -> Table:
 
 def _known() -> str:
     given = " && ".join(f"{name} != null" for name in THRESHOLDS)
-    return f"({given}) || (input.window != null && input.window > 0)"
+    return f"({given}) || input.window != null"
 
 
 def _starts(spec: Spec) -> dict[str, Expression]:

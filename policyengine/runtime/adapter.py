@@ -24,6 +24,7 @@ from policyengine.runtime.rollout import Rollout
 from policyengine.runtime.session import Session
 from policyengine.runtime.state.resilient import ResilientStore
 from policyengine.runtime.state.store import MemoryStore, StateStore
+from policyengine.runtime.stated import stated_tokens
 from policyengine.runtime.summarizer import PlainSummarizer, Summarizer
 from policyengine.runtime.switches import Switches
 from policyengine.runtime.tools import Tool
@@ -118,6 +119,8 @@ class Adapter:
         tools: Iterable[Tool] = (),
         window: int | None = None,
         fast_window: int | None = None,
+        max_output: int | None = None,
+        fast_max_output: int | None = None,
         strategy: str = "auto",
         always_summarize: bool = False,
         fast_routing: bool | None = None,
@@ -128,17 +131,21 @@ class Adapter:
     ) -> Session:
         """A new session.
 
-        `primary` and `fast` are models; without `fast` the bundle names one for the provider. Windows in tokens come
-        before the catalogue's. `fast_routing` is the person's word on the fast model (None: as far as it is rolled
-        out). `memory` is the part of the system text that changes when something is remembered. `mirrors` show the
-        answer elsewhere while it grows. `summarizer` is this session's own, for those that keep a state.
+        `primary` and `fast` are models; without `fast` the bundle names one for the provider. Windows and output
+        limits, in tokens, come before the catalogue's; 0 and None are unknown. `fast_routing` is the person's word on
+        the fast model (None: as far as it is rolled out). `memory` is the part of the system text that changes when
+        something is remembered. `mirrors` show the answer elsewhere while it grows. `summarizer` is this session's own,
+        for those that keep a state. `always_summarize` lets no round be skipped after tools.
+
+        Raises `InputError` for what is no number of tokens.
         """
         settings = Settings(
             primary=primary,
             fast=fast,
             system=system,
             memory=memory,
-            windows=_windows(primary, window, fast, fast_window),
+            windows=_stated("window", primary, window, fast, fast_window),
+            max_outputs=_stated("max_output", primary, max_output, fast, fast_max_output),
             strategy=strategy,
             always_summarize=always_summarize,
             fast_routing=fast_routing,
@@ -158,8 +165,11 @@ class Adapter:
         tools: Iterable[Tool] = (),
         window: int | None = None,
         fast_window: int | None = None,
+        max_output: int | None = None,
+        fast_max_output: int | None = None,
         fast_routing: bool | None = None,
         strategy: str = "auto",
+        always_summarize: bool = False,
         mirrors: Iterable[Place] = (),
         summarizer: Summarizer | None = None,
     ) -> Session:
@@ -173,9 +183,11 @@ class Adapter:
             fast=fast,
             system=system,
             memory=memory,
-            windows=_windows(primary, window, fast, fast_window),
+            windows=_stated("window", primary, window, fast, fast_window),
+            max_outputs=_stated("max_output", primary, max_output, fast, fast_max_output),
             fast_routing=fast_routing,
             strategy=strategy,
+            always_summarize=always_summarize,
         )
         provider = self._live.loop.model(primary)["provider"] or next(iter(self.providers))
         repair = self._live.policy("HistoryRepair").outcome({"provider": provider, "strict_template": False})
@@ -310,10 +322,12 @@ class _Pinned:
         return BundleChanged(self._live.digest, before.digest)
 
 
-def _windows(primary: str, window: int | None, fast: str | None, fast_window: int | None) -> dict[str, int]:
-    """Windows that were stated, by model."""
-    stated = {primary: window, **({fast: fast_window} if fast is not None else {})}
-    return {model: tokens for model, tokens in stated.items() if tokens is not None}
+def _stated(name: str, primary: str, value: int | None, fast: str | None, fast_value: int | None) -> dict[str, int]:
+    """Tokens that were stated for the models of a session, by model. Raises `InputError`."""
+    found = {primary: stated_tokens(value, name)}
+    if fast is not None:
+        found = {fast: stated_tokens(fast_value, f"fast_{name}"), **found} if fast != primary else found
+    return {model: tokens for model, tokens in found.items() if tokens is not None}
 
 
 def _registered(tools: Iterable[Tool]) -> dict[str, Tool]:

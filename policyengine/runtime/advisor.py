@@ -19,6 +19,7 @@ from policyengine.runtime.hooks import Hooks, hooked
 from policyengine.runtime.journal import Journal
 from policyengine.runtime.live import Live
 from policyengine.runtime.state.store import State, StateStore
+from policyengine.runtime.stated import stated_tokens
 
 _NO_LADDER = {
     "tier": "none", "warn": None, "auto": None, "hard": None, "effective_window": None,
@@ -71,9 +72,11 @@ class Advisor:
         """Everything that is decided before a send; the breaker's part in one step with the shared state.
 
         `forced` is a provider's demand, `asked` a person's, which passes every bound. `triggers` is the input of
-        CompressionTriggers; without it that policy is not asked.
+        CompressionTriggers; without it that policy is not asked. `window` in tokens; None and 0 are unknown. Raises
+        `InputError` for a window that is no number of tokens.
         """
         live, now = self.live, self._now()
+        window = stated_tokens(window, "window")
 
         def step(shared: State | None) -> tuple[State | None, BeforeSend | Exception]:
             joined = _joined(state, shared, now)

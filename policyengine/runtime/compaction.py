@@ -84,7 +84,7 @@ class Compactor:
         if cut == 0:
             return await self._nothing(before, tokens)
         span, kept = messages[:cut], messages[cut:]
-        decided = compacting.call(core.advisor.ask, before, core.live().loop.model(model), window)
+        decided = compacting.call(core.advisor.ask, before, core.facts_of(model), window)
         core.say(CompactionStarted(before.forced, before.tokens, decided["max_output_tokens"]))
         summary = Summary("rejected")
         if decided["call"]:
@@ -179,7 +179,7 @@ class Compactor:
     ) -> SummaryAnswer:
         """One summarising call, tried again as the Retry policy says."""
         core = self._core
-        facts = core.live().loop.model(model)
+        facts = core.facts_of(model)
         limits = core.advisor.ask(
             "SendLimits",
             {

@@ -31,7 +31,8 @@ from policyengine.source.errors import InputError
 
 @dataclass(slots=True)
 class Settings:
-    """What a person or an agent sets for a session. `windows` (tokens, by model) come before the catalogue's.
+    """What a person or an agent sets for a session. `windows` and `max_outputs` (tokens, by model) come before
+    the catalogue's.
 
     `fast_routing` true or false is the person's word on routing to the fast model, None is none: the policy FastAccess
     decides by it and by the rollout's stage.
@@ -42,6 +43,7 @@ class Settings:
     system: str = ""
     memory: str = ""
     windows: dict[str, int] = field(default_factory=dict)
+    max_outputs: dict[str, int] = field(default_factory=dict)
     strategy: str = "auto"
     always_summarize: bool = False
     fast_routing: bool | None = None
@@ -115,6 +117,12 @@ class Core:
         """How tokens of a model are counted."""
         live = self.live()
         return live.contract(live.loop.model(model)["provider"] or self.provider_of(model).name)
+
+    def facts_of(self, model: str) -> Mapping[str, Any]:
+        """What the catalogue knows about a model, with the output limit that was stated for it."""
+        facts = self.live().loop.model(model)
+        stated = self.settings.max_outputs.get(model)
+        return facts if stated is None else {**facts, "max_output": stated}
 
     def window_of(self, model: str | None) -> int | None:
         """Context window of a model, tokens; None where it is unknown."""

@@ -282,6 +282,16 @@ class CapabilityMissing:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowUnknown:
+    """Neither the session nor the catalogue says how large the window of a model is; said once for each model of a
+    session. `instead` is what is done."""
+
+    model: str
+    call: Literal["fast", "primary"]
+    instead: str
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFailed:
     """The turn ends with an error, which `send` raises after this event. The history holds the person's message."""
 
@@ -302,5 +312,5 @@ Event: TypeAlias = (
     TurnStarted | ContextMeasured | RoundStarted | TextChunk | ReasoningChunk | TextWithdrawn | AttemptEnded | FellBack
     | Retrying | RoundEnded | ToolStarted | ToolEnded | ConfirmationAsked | Routed | CompactionStarted
     | CompactionEnded | StateChanged | LoopSuspected | Degraded | Restored | HistoryRepaired | BundleChanged
-    | BundleRefused | FastTurnedOff | CapabilityMissing | TurnFailed | TurnEnded
+    | BundleRefused | FastTurnedOff | CapabilityMissing | WindowUnknown | TurnFailed | TurnEnded
 )  # fmt: skip

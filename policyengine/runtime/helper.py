@@ -22,7 +22,7 @@ async def helper_call(core: Core, switches: Switches, prompt: str, system: str, 
     if not access.allowed:
         return None
     loop = core.live().loop
-    facts = loop.model(model)
+    facts = core.facts_of(model)
     messages = [Message("user", (Text(prompt),))]
     count, _ = loop.tokenizer()
     tokens = loop.size_tokens(prefix_sizes(system, (), count) + message_sizes(messages[0], count))

@@ -7,6 +7,16 @@ from typing import Literal
 from policyengine.kinds.capabilities import Missing, Wish, api_of, missing, wishes
 from policyengine.runtime.live import Live
 
+_WITHOUT_WINDOW = {
+    "primary": "nothing is compacted before the provider refuses a prompt as too long",
+    "fast": "rounds stay with the primary model (would_compress) wherever the strategy asks the vetoes",
+}
+
+
+def without_window(call: Literal["fast", "primary"]) -> str:
+    """What is done where the window of a model is unknown."""
+    return _WITHOUT_WINDOW[call]
+
 
 def lacks(live: Live, model: str, call: Literal["fast", "primary"], *, tools: bool) -> tuple[Missing, ...]:
     """What `model` lacks; nothing of a model that the catalogue does not know.

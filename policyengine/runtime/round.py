@@ -221,7 +221,7 @@ class RoundRunner:
 
     def _request(self, plan: Plan, tier: Tier, model: str, report: Report) -> tuple[Request, Mapping[str, Any]]:
         core = self._core
-        facts = core.live().loop.model(model)
+        facts = core.facts_of(model)
         style = core.advisor.ask(
             "SummaryRound",
             {

@@ -14,11 +14,20 @@ from policyengine.runtime.batch import BatchRunner, Confirmations
 from policyengine.runtime.compaction import Compactor, Outcome
 from policyengine.runtime.core import Core
 from policyengine.runtime.errors import NothingToRetryError, SessionBusyError
-from policyengine.runtime.events import CapabilityMissing, Event, ReasoningChunk, TextChunk, Tokens, TurnEnded
+from policyengine.runtime.events import (
+    CapabilityMissing,
+    Event,
+    ReasoningChunk,
+    TextChunk,
+    Tokens,
+    TurnEnded,
+    WindowUnknown,
+)
 from policyengine.runtime.helper import helper_call
-from policyengine.runtime.lacks import lacks
+from policyengine.runtime.lacks import lacks, without_window
 from policyengine.runtime.messages import Image, Message, Text
 from policyengine.runtime.places import PendingDisplay, RecordingBuffer
+from policyengine.runtime.stated import stated_tokens
 from policyengine.runtime.summarizer import Summarizer
 from policyengine.runtime.switches import Switches
 from policyengine.runtime.turn import Start, Turn
@@ -44,6 +53,7 @@ class Session:
         self._turn: Turn | None = None
         self._last: Start | None = None
         self._unread: deque[Event] = deque()
+        self._windowless: set[str] = set()
         self.findings: tuple[Missing, ...] = ()
         """What the models of this session lack of what the policies ask of them."""
         self._look_at(core.settings.primary, "primary")
@@ -158,8 +168,8 @@ class Session:
         core = self._core
         if not core.serves(model):
             raise InputError(f"nobody serves the model {model}")
-        if window is not None:
-            core.settings.windows[model] = window
+        if (known := stated_tokens(window, "window")) is not None:
+            core.settings.windows[model] = known
         core.settings.primary = model
         core.choices.at("model_switched")
         self._look_at(model, "primary")
@@ -203,6 +213,7 @@ class Session:
             if not core.serves(start.model):
                 raise InputError(f"nobody serves the model {start.model}")
             core.choices.explicit_model = start.model
+            self._look_at(start.model, "primary")
         if core.history.push_user(blocks, start.prompt_id) if blocks else False:
             core.prompts += 1
             core.sent += start.kind == "interactive"
@@ -251,7 +262,10 @@ class Session:
             await asyncio.sleep(0)
 
     def _look_at(self, model: str, call: Literal["fast", "primary"]) -> None:
-        """Say what a model lacks, once."""
+        """Say what a model lacks, and that its window is unknown, once."""
+        if self._core.window_of(model) is None and model not in self._windowless:
+            self._windowless.add(model)
+            self.say(WindowUnknown(model, call, without_window(call)))
         for found in lacks(self._core.live(), model, call, tools=bool(self._core.tools)):
             if found not in self.findings:
                 self.findings += (found,)

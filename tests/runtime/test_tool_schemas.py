@@ -31,7 +31,7 @@ def _tool(parameters: Any, ran: list[Any]) -> Tool:
         None,
         {"type": "object", "default": object()},
     ],
-    ids=str,
+    ids=["a reference to nothing", "to a server", "a type that is none", "a pattern", "nothing", "no JSON"],
 )
 def test_a_tool_with_a_schema_that_cannot_be_used_is_refused_by_its_name(parameters: Any) -> None:
     with pytest.raises(

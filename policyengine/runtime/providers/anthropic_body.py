@@ -23,7 +23,8 @@ def anthropic_body(request: Request, options: Options, name: str) -> Json:
     """The whole body. Raises ProviderError where no output cap is known: this API wants one."""
     cap = request.max_output_tokens if request.max_output_tokens is not None else request.facts.get("max_output")
     if cap is None:
-        raise plain_failure(name, "refused", "this API needs an output cap, and none is given or in the catalogue")
+        wrong = "this API needs an output cap, and the catalogue has none for this model; give max_output"
+        raise plain_failure(name, "refused", f"{wrong} (`policyengine run`: --max-output N)")
     body: Json = {"model": request.model, "max_tokens": cap, "stream": True}
     if request.system:
         body["system"] = [{"type": "text", "text": request.system}]
