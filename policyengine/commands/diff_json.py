@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from policyengine.check.diff.impact import Impact
-from policyengine.check.diff.model import Diff, PolicyDiff
+from policyengine.check.diff.model import Change, Diff, PolicyDiff
+from policyengine.source.secrets import masked
 
 
 def as_json(diff: Diff, impact: Impact | None) -> dict[str, Any]:
@@ -14,7 +15,7 @@ def as_json(diff: Diff, impact: Impact | None) -> dict[str, Any]:
     return {
         "old": diff.old,
         "new": diff.new,
-        "bundle": [asdict(change) for change in diff.bundle],
+        "bundle": [change_json(change) for change in diff.bundle],
         "policies": [policy_json(one) for one in diff.policies],
         "unchanged": diff.unchanged,
         "wrong": list(diff.wrong),
@@ -23,17 +24,22 @@ def as_json(diff: Diff, impact: Impact | None) -> dict[str, Any]:
     }
 
 
+def change_json(change: Change) -> dict[str, str]:
+    """One change of a document."""
+    return {"what": change.what, "text": change.text}
+
+
 def policy_json(one: PolicyDiff) -> dict[str, Any]:
     """One document."""
     return {
         "name": one.name,
         "old_name": one.old_name,
         "kind": one.kind,
-        "changes": [asdict(change) for change in one.changes],
+        "changes": [change_json(change) for change in one.changes],
         "effect": one.effect.value,
         "why": one.why,
         "assumes": list(one.assumes),
-        "example": None if one.witness is None else asdict(one.witness),
+        "example": None if one.witness is None else masked(asdict(one.witness)),
         "windows": None if one.windows is None else {"from": one.windows[0], "to": one.windows[1]},
         "differs": None
         if one.spans is None

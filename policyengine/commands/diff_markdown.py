@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 
 from policyengine.check.diff.impact import Impact
-from policyengine.check.diff.model import Diff, PolicyDiff
+from policyengine.check.diff.model import Change, Diff, PolicyDiff
+from policyengine.check.formats.markdown import block, cell_code, code, plain
 from policyengine.commands import diff_words as words
 from policyengine.commands.options import counted, thousands
+from policyengine.source.secrets import masked
 
 LIMIT = 65_000
 """Characters of a comment that every forge takes."""
@@ -20,11 +22,11 @@ _LEFT_OUT = ("more changed document is left out", "more changed documents are le
 
 def text(diff: Diff, impact: Impact | None) -> str:
     """Everything that fits; what does not is counted."""
-    head = [f"## Policy diff: `{diff.old}` → `{diff.new}`"]
+    head = [f"## Policy diff: {code(diff.old)} → {code(diff.new)}"]
     if diff.bundle:
-        head += ["", *(f"- {change.text}" for change in diff.bundle)]
+        head += ["", *(f"- {_said(change)}" for change in diff.bundle)]
     if diff.wrong:
-        head += ["", *(f"- not comparable: {_safe(wrong)}" for wrong in diff.wrong)]
+        head += ["", *(f"- not comparable: {plain(wrong)}" for wrong in diff.wrong)]
     if impact is not None:
         head += _impact(impact)
     sections = ["\n".join(_policy(one)) for one in diff.policies]
@@ -41,25 +43,34 @@ def text(diff: Diff, impact: Impact | None) -> str:
 
 
 def _policy(one: PolicyDiff) -> Iterator[str]:
-    yield f"### {words.heading(one)}"
+    yield f"### {plain(words.heading(one))}"
     yield ""
-    yield from (f"- {_safe(change.text)}" for change in one.changes[:_MOST_CHANGES])
+    yield from (f"- {_said(change)}" for change in one.changes[:_MOST_CHANGES])
     if len(one.changes) > _MOST_CHANGES:
         yield f"- and {counted(len(one.changes) - _MOST_CHANGES, 'more change')}"
     if line := words.effect(one):
         yield ""
-        yield f"**{line[0].upper()}{line[1:]}.**"
+        yield f"**{plain(line[0].upper() + line[1:])}.**"
     if one.spans:
         yield from ("", "| threshold | windows: tokens before rounding, new less old |", "|---|---|")
         for name, spans in one.spans.items():
-            yield f"| {name} | {'<br>'.join(words.span(span) for span in spans)} |"
+            yield f"| {plain(name)} | {'<br>'.join(words.span(span) for span in spans)} |"
     if one.witness is not None:
         witness = one.witness
-        yield from ("", "Differs on:", "```json", json.dumps(witness.input, ensure_ascii=False), "```")
+        yield from ("", "Differs on:", "", block(json.dumps(masked(witness.input), ensure_ascii=False), "json"), "")
         yield from ("| field | old | new |", "|---|---|---|")
         for name, before, after in words.differing(witness.old, witness.new):
-            yield f"| {name} | `{_cell(before)}` | `{_cell(after)}` |"
-        yield f"| rule | `{witness.old_rule}` | `{witness.new_rule}` |"
+            yield f"| {plain(name)} | {cell_code(before)} | {cell_code(after)} |"
+        yield f"| rule | {cell_code(witness.old_rule)} | {cell_code(witness.new_rule)} |"
+
+
+def _said(change: Change) -> str:
+    return "".join(_plain_part(one) if isinstance(one, str) else code(one.text) for one in change.words)
+
+
+def _plain_part(text: str) -> str:
+    """A piece of a sentence, with the spaces at its ends."""
+    return text[: len(text) - len(text.lstrip())] + plain(text) + text[len(text.rstrip()) :]
 
 
 def _impact(impact: Impact) -> Iterator[str]:
@@ -73,22 +84,14 @@ def _impact(impact: Impact) -> Iterator[str]:
         yield from ("", "| count | what | old | new | by | first |", "|---:|---|---|---|---|---|")
         for group in impact.groups[:_MOST_ROWS]:
             rules = words.by(group.old_rule, group.new_rule).removeprefix("by ")
-            yield f"| {group.count} | {group.what} | {group.old} | {group.new} | {rules} | {_cell(group.first)} |"
+            cells = (group.what, group.old, group.new, rules, group.first)
+            yield f"| {group.count} | {' | '.join(map(plain, cells))} |"
         if len(impact.groups) > _MOST_ROWS:
             yield f"| | and {counted(len(impact.groups) - _MOST_ROWS, 'more kind')} | | | | |"
     if impact.compactions:
         yield from ("", "Compactions:", "")
-        yield from (f"- {words.compaction(one)}" for one in impact.compactions[:_MOST_ROWS])
+        yield from (f"- {plain(words.compaction(one))}" for one in impact.compactions[:_MOST_ROWS])
         if len(impact.compactions) > _MOST_ROWS:
             yield f"- and {len(impact.compactions) - _MOST_ROWS} more"
     yield from ("", "| routing | old | new |", "|---|---|---|")
-    yield from (f"| {name} | {old} | {new} |" for name, old, new in words.routing(impact))
-
-
-def _cell(value: str) -> str:
-    """Text that does not end a cell of a table."""
-    return _safe(value).replace("|", "\\|")
-
-
-def _safe(value: str) -> str:
-    return value.replace("\n", " ").replace("<", "&lt;") if "`" not in value else value.replace("\n", " ")
+    yield from (f"| {plain(name)} | {plain(old)} | {plain(new)} |" for name, old, new in words.routing(impact))

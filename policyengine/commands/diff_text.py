@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator
 
 import click
@@ -12,6 +11,8 @@ from policyengine.check.diff.impact import Impact
 from policyengine.check.diff.model import Diff, PolicyDiff
 from policyengine.commands import diff_words as words
 from policyengine.commands.options import counted, thousands, wants_color
+from policyengine.commands.pasteable import eval_command
+from policyengine.source.secrets import masked
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
 _COLORS = {"added": "green", "removed": "red", "changed": "yellow", "moved": "cyan"}
@@ -50,12 +51,11 @@ def _policy(one: PolicyDiff, new: str) -> Iterator[str]:
         yield f"  for every other window from {low} to {high} both agree"
     if one.witness is not None:
         witness = one.witness
-        yield f"  differs on  {json.dumps(witness.input, ensure_ascii=False)}"
+        yield f"  differs on  {json.dumps(masked(witness.input), ensure_ascii=False)}"
         for name, before, after in words.differing(witness.old, witness.new):
             yield f"      {name}: {before} → {after}"
         yield f"      {words.by(witness.old_rule, witness.new_rule)}"
-        shown = shlex.quote(json.dumps(witness.input, ensure_ascii=False))
-        yield f"      policyengine eval {one.name} --bundle {shlex.quote(new)} --input - <<< {shown}"
+        yield f"      {eval_command(one.name, new, masked(witness.input))}"
 
 
 def _impact(impact: Impact) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 from policyengine.check.diff.impact import Compaction, Impact
 from policyengine.check.diff.model import Effect, PolicyDiff, Span
 from policyengine.commands.options import counted, thousands
+from policyengine.source.secrets import masked
 
 
 def heading(one: PolicyDiff) -> str:
@@ -58,7 +59,7 @@ def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[
 
 
 def _value(outcome: Mapping[str, Any], name: str) -> str:
-    return json.dumps(outcome[name], ensure_ascii=False, default=str) if name in outcome else "nothing"
+    return json.dumps(masked(outcome[name], name), ensure_ascii=False, default=str) if name in outcome else "nothing"
 
 
 def compaction(one: Compaction) -> str:

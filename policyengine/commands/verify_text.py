@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
@@ -13,6 +12,7 @@ import click
 from policyengine.check.proofs.ranges import Ranges
 from policyengine.check.proofs.results import Report, Result, Verdict
 from policyengine.commands.options import counted, thousands, wants_color
+from policyengine.commands.pasteable import eval_command
 
 _STYLE = {
     Verdict.PROVEN: "green",
@@ -68,7 +68,7 @@ def _result(result: Result, bundle: str | None) -> Iterator[str]:
     if result.accepted is not None and result.verdict is Verdict.ACCEPTED:
         yield f"{_INDENT}accepted for {result.accepted}: {result.reason}"
     if result.examples:
-        yield f"{_INDENT}{command_line(result.policy, result.examples[-1].input, bundle)}"
+        yield f"{_INDENT}{eval_command(result.policy, bundle, result.examples[-1].input)}"
     if result.verdict is Verdict.REFUTED:
         yield f"{_INDENT}{result.place}"
 
@@ -100,9 +100,3 @@ def _value(value: Any) -> str:
         # As many places as tell it from its neighbours: 0.85 shown as 0.8 would refute something else.
         return f"{value:,.4f}".rstrip("0").rstrip(".").replace(",", " ")
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def command_line(policy: str, input: Mapping[str, Any], bundle: str | None) -> str:
-    """A line for a shell that decides on this input."""
-    where = f" --bundle {shlex.quote(bundle)}" if bundle else ""
-    return f"policyengine eval {policy}{where} --input - <<< {shlex.quote(json.dumps(input, ensure_ascii=False))}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policyengine.check.diff import ladders
-from policyengine.check.diff.model import Change, Diff, Effect, PolicyDiff
+from policyengine.check.diff.model import Change, Diff, Effect, PolicyDiff, Quoted
 from policyengine.check.diff.sources import Broken, Side
 from policyengine.check.diff.tables import TableDiff, comparable
 from policyengine.check.diff.words import changes, same
@@ -34,7 +34,7 @@ def compare(old: Side, new: Side, timeout_ms: int = TIMEOUT_MS) -> Diff:
         else:
             found.append(one)
     found += (_incomparable(one, _documents(new).get(key)) for key, one in old.broken.items())
-    use = _serving(old, new)
+    use = () if old.single or new.single else _serving(old, new)
     notes = tuple(f"{why} ({', '.join(names)})" for why, names in missing.items())
     return Diff(old.label, new.label, tuple(found), tuple(use), unchanged, old.wrong, notes)
 
@@ -54,7 +54,7 @@ def _incomparable(old: Broken, after: Document | None) -> PolicyDiff:
     data = old.document.data
     name, kind = data["metadata"]["name"], data["kind"]
     if after is None:
-        found: tuple[Change, ...] = (Change("removed", f"{kind} `{name}` removed"),)
+        found: tuple[Change, ...] = (Change("removed", (f"{kind} ", Quoted(name), " removed")),)
     else:
         found = changes(data, after.data) if _alike(data, after.data) else ()
     return PolicyDiff(name, kind, found, Effect.INCOMPARABLE, why=old.why)
@@ -81,7 +81,7 @@ def _serving(old: Side, new: Side) -> Iterator[Change]:
     for kind in dict.fromkeys((*old.bundle.use, *new.bundle.use)):
         before, after = (side.bundle.serving(kind).name if side.bundle.of_kind(kind) else None for side in (old, new))
         if before is not None and after is not None and before != after:
-            yield Change("changed", f"{kind}: `{after}` serves instead of `{before}`")
+            yield Change("changed", (f"{kind}: ", Quoted(after), " serves instead of ", Quoted(before)))
 
 
 def _document(
@@ -97,17 +97,18 @@ def _document(
         assert only is not None
         name, kind = only.data["metadata"]["name"], only.data["kind"]
         effect = Effect.ADDED if before is None else Effect.REMOVED
-        return PolicyDiff(name, kind, (Change(effect.value, f"{kind} `{name}` {effect.value}"),), effect)
+        change = Change(effect.value, (f"{kind} ", Quoted(name), f" {effect.value}"))
+        return PolicyDiff(name, kind, (change,), effect)
     name, kind = after.data["metadata"]["name"], after.data["kind"]
     old_name = before.data["metadata"]["name"]
     one, two = old.bundle.policies.get(old_name), new.bundle.policies.get(name)
     found = changes(before.data, after.data)
     uses_words = one is not None and two is not None and _words(one) != _words(two)
     if uses_words:
-        found = (*found, Change("changed", _ALSO_WORDS))
+        found = (*found, Change("changed", (_ALSO_WORDS,)))
     deciding = not same(_deciding(before.data), _deciding(after.data))
     if not found and deciding:
-        found = (Change("moved", "the order of named values changed"),)
+        found = (Change("moved", ("the order of named values changed",)),)
     if not found:
         return None
     renamed = old_name if old_name != name else None

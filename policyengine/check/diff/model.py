@@ -25,11 +25,27 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Quoted:
+    """A value of a policy in a sentence: each format sets it off in its own way."""
+
+    text: str
+
+
+Words = tuple[str | Quoted, ...]
+"""A sentence in pieces, so that a value in it is never taken for part of the sentence."""
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One change of a document, in words. `what` is added, removed, changed, moved."""
 
     what: str
-    text: str
+    words: Words
+
+    @property
+    def text(self) -> str:
+        """The sentence, values between backticks."""
+        return "".join(one if isinstance(one, str) else f"`{one.text}`" for one in self.words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def test_every_example_decides_as_it_says_when_pasted(whole: Any) -> None:
             found = _run("eval", one.policy, "--input", "-", "--format", "json", input=json.dumps(example.input))
             assert found.exit_code == 0, found.output
             if set(example.input) != {"window", "tokens"}:
-                assert json.loads(found.output)["decision"] == dict(example.seen)
+                assert json.loads(found.stdout)["decision"] == dict(example.seen)
 
 
 STATUS = [
@@ -108,7 +108,7 @@ STATUS = [
     (["--policy", "ceiling"], 0, ["auto at 33000 = 28 050, auto at 33001 = 1"]),
     (["--policy", "proven"], 0, ["12 claims: 12 proven"]),
     (["--policy", "compaction-gate", "--all"], 0, ["rules-reachable: Every rule decides for some input."]),
-    (["--policy", "tips"], 0, ["No two tips are shown at once", "policyengine eval tips --input - <<<"]),
+    (["--policy", "tips"], 0, ["No two tips are shown at once", "| policyengine eval tips --input -"]),
     (["--policy", "nothing"], 2, []),
     (["/there/is/nothing"], 2, []),
 ]
@@ -136,9 +136,10 @@ def test_a_refutation_exits_with_1_and_shows_a_line_to_paste(broken: str) -> Non
     assert "it fails outside the accepted domain" in found.output
     line = next(line for line in found.output.splitlines() if "policyengine eval" in line).strip()
     words = shlex.split(line)
-    assert words[:4] == ["policyengine", "eval", "floor", "--bundle"]
-    assert json.loads(words[-1]) == {"window": 66_666, "tokens": 0}
-    outcome = load(broken).policy("floor").outcome(json.loads(words[-1]))
+    assert words[:2] == ["printf", "%s"]
+    assert words[3:] == ["|", "policyengine", "eval", "floor", "--bundle", broken, "--input", "-"]
+    assert json.loads(words[2]) == {"window": 66_666, "tokens": 0}
+    outcome = load(broken).policy("floor").outcome(json.loads(words[2]))
     assert outcome["auto"] + outcome["compact_max_output_tokens"] > 66_666
 
 
