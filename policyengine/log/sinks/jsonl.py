@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from policyengine.log.chain import Chain, body
-from policyengine.log.sinks.resume import last_record
+from policyengine.log.sinks.resume import is_log, last_record
 from policyengine.log.sinks.sink import Item, SinkError, as_input_error
 from policyengine.source.errors import InputError
 
@@ -27,7 +27,7 @@ class JsonlSink:
     ended and stays, for `policyengine log check` to report; the chain goes on from the last whole record.
 
     `rotate_bytes` and `rotate_seconds` set the file aside as NAME.000001.jsonl, NAME.000002.jsonl, ... Raises
-    `InputError` where the file cannot be opened, or another process writes to it.
+    `InputError` where the file cannot be opened, is no log, or another process writes to it.
     """
 
     kind = "jsonl"
@@ -99,6 +99,11 @@ class JsonlSink:
             if self._regular:
                 _lock(fd, self._path)
                 self._size = about.st_size
+                if not is_log(fd, about.st_size):
+                    raise InputError(
+                        f"{self._path}: this file is no decision log (its last line is no record), and nothing was "
+                        f"written to it; give the log another file"
+                    )
                 self._written_at = about.st_mtime if about.st_size else time.time()
                 last = last_record(fd, about.st_size)
                 self._torn = last.torn

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 _PIECE = 1 << 16
+_LONGEST_LINE = 64 << 20
+"""Bytes that the last line of a log may have; a longer one is no record."""
+_START = b'{"schema":"policyengine.record/'
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,32 @@ def last_record(fd: int, size: int) -> Last:
             if record is not None:
                 return Last(record, torn)
     return Last(None, torn)
+
+
+def is_log(fd: int, size: int) -> bool:
+    """Whether a file may be gone on with as a log: it is empty, or its last line is a record, or the beginning of one
+    that was cut off. A text, a session or any other file is none, however many records stand before its end."""
+    tail, at = b"", size
+    while at > 0 and len(tail) < _LONGEST_LINE:
+        piece = min(_PIECE, at)
+        at -= piece
+        tail = os.pread(fd, piece, at) + tail
+        # What a disk leaves of a write that it lost is zeros.
+        line = tail.rstrip(b"\0\r\n\t ")
+        if b"\n" in line or at == 0:
+            return _begins_record(line.rpartition(b"\n")[2])
+    return size == 0
+
+
+def _begins_record(line: bytes) -> bool:
+    if not line or _record(line) is not None:
+        return True
+    try:
+        json.loads(line)
+    except ValueError:
+        start = line.lstrip(b"\0")[: len(_START)]
+        return _START.startswith(start)
+    return False
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
