@@ -116,7 +116,7 @@ class Interpreter:
                     raise value
                 return value
             if name not in self.bindings:
-                raise CelError(f"the input has no {name}")
+                raise _missing(name)
             return conform(self.bindings[name], self.environment.variables[name], name)
         if role == "constant":
             return self.environment.constants[name]
@@ -136,6 +136,8 @@ class Interpreter:
             if inner.present and not isinstance(inner.value, Mapping):
                 raise CelError(f"field {name!r} of a value that has no fields")
             return operators.field(inner, name)
+        if value is self.bindings and name not in self.bindings and isinstance(node.operand, Ident):
+            raise _missing(name)
         found = operators.field(value, name)
         kind = node.operand.type
         if kind.kind == "object" and kind.fields and name in kind.fields:
@@ -326,6 +328,10 @@ class Interpreter:
             if len(entries) > MAX_LIST_ITEMS:
                 raise CelError(f"a map would have more than {MAX_LIST_ITEMS} entries")
         return operators.make_map(entries)
+
+
+def _missing(name: str) -> CelError:
+    return CelError(f"the input has no {name}")
 
 
 def _spent() -> CelError:

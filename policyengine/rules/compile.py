@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 from policyengine.cel.errors import CelError, Issue
 from policyengine.cel.program import on_fresh_stack
-from policyengine.rules.decision import Decision, EvaluationError
+from policyengine.rules.decision import INPUT, Decision, EvaluationError, RuleStatus, Step
 from policyengine.rules.exact import decide_exactly
 from policyengine.rules.fused import scans_of
 from policyengine.rules.plain import Decisions, Outcomes, decision_function, outcome_function
 from policyengine.rules.programs import Programs, read_programs
 from policyengine.rules.table import Expression, Table
 from policyengine.rules.tracing import traced_function
+from policyengine.source.schema import input_check, input_misfits
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class CompiledTable:
     """A table, compiled: each way of deciding is one Python function. Deciding never raises.
+
+    What decides takes the input as it is; `fits` tells beforehand whether its schema allows it, `refusal` is what is
+    decided where it does not.
 
     - `issues`: what is wrong with its expressions, each with the expression.
     - `cost`: the most steps that one decision may take, as far as lists declare `maxItems`.
@@ -82,12 +87,44 @@ class CompiledTable:
         """What is decided for an input; with `trace` also why, rule by rule."""
         return self._trace(input) if trace else self._decide(input)
 
+    @cached_property
+    def fits(self) -> Callable[[Any], bool]:
+        """`fits(input)`: whether the table's input schema allows an input."""
+        return input_check(self.table.input_schema)
+
+    def refusal(self, input: Any, trace: bool = False) -> Decision | None:
+        """The `on_error` decision for an input that does not fit, with what is wrong with it; None where it fits."""
+        try:
+            plain = _plain(input)
+            if plain is not input and self.fits(plain):
+                return None
+            misfits = input_misfits(plain, self.table.input_schema)
+        except Exception as error:  # what explains has limits of its own (depth, numbers): nothing is decided on it
+            misfits = [f"the input cannot be judged by its schema: {type(error).__name__}"]
+        if not misfits:
+            return None
+        table = self.table
+        errors = tuple(EvaluationError(INPUT, message) for message in misfits)
+        steps = (Step(rule.id, RuleStatus.SKIPPED, rule.when.text if rule.when else "") for rule in table.rules)
+        return Decision(table.policy, table.version, self._programs.on_error, (), errors, tuple(steps) if trace else ())
+
     def decide_many(self, rows: Iterable[Mapping[str, Any]] | Mapping[str, Sequence[Any]]) -> Iterator[Decision]:
         """Decide many inputs, one after the other: rows, or columns of equal length by property."""
         if isinstance(rows, Mapping):
             names = tuple(rows)
             rows = (dict(zip(names, row, strict=True)) for row in zip(*rows.values(), strict=True))
         return map(self._decide, rows)
+
+
+def _plain(value: Any) -> Any:
+    """The same with dicts and lists in place of other mappings and sequences, which JSON Schema does not know."""
+    if isinstance(value, Mapping):
+        items = {key: _plain(item) for key, item in value.items()}
+        return value if type(value) is dict and all(items[key] is value[key] for key in value) else items
+    if isinstance(value, (list, tuple)):
+        parts = [_plain(item) for item in value]
+        return value if type(value) is list and all(map(operator.is_, parts, value)) else parts
+    return value
 
 
 def compile_table(table: Table) -> CompiledTable:

@@ -9,6 +9,9 @@ from typing import Any
 
 from policyengine.rules.frozen import FrozenDict
 
+INPUT = "input"
+"""Where an error is of an input that does not fit its schema."""
+
 
 class RuleStatus(StrEnum):
     """What became of a rule in one decision."""
@@ -16,16 +19,17 @@ class RuleStatus(StrEnum):
     MATCHED = "matched"
     FALSE = "false"
     SKIPPED = "skipped"
-    """Not looked at, because an earlier rule had already decided."""
+    """Not looked at, because an earlier rule had already decided, or the input did not fit its schema."""
     ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationError:
-    """An expression that failed. `message` never holds a value of the input."""
+    """An expression that failed, or an input that does not fit. `message` never holds a value of the input."""
 
     where: str
-    """`rule ID`, `derived NAME`, `output NAME`, or `policy` where nothing could be looked at."""
+    """`input` where the input does not fit its schema, `rule ID`, `derived NAME`, `output NAME`, or `policy` where
+    nothing could be looked at."""
     message: str
 
 
@@ -46,8 +50,10 @@ class Decision:
     """What a policy decided.
 
     `outcome` holds the decided fields; for hit policy `collect` it is `{"matches": [...]}`. `rules` are the ids
-    that matched (empty when the default applied). `errors` is empty unless something failed to evaluate; the
-    outcome is then the policy's `on_error`. `trace` and `derived` are filled on request only.
+    of the rules that matched; a default that has an id is the last rule, and is named like any other. `rules` is empty
+    where a default without an id applied, where nothing matched (`collect`), and where there are `errors`. `errors` is
+    empty unless the input does not fit the policy's input schema or something failed to evaluate; the outcome is then
+    the policy's `on_error`. `trace` and `derived` are filled on request only.
     """
 
     policy: str

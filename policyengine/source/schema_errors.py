@@ -7,12 +7,14 @@ An `anyOf` or `oneOf` is explained by the branch that was most likely meant.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from policyengine.source.core_schema import resolve, surprise
 from policyengine.source.nearest import did_you_mean, nearest
+from policyengine.source.schema import DOCUMENT, INPUT
 from policyengine.source.secrets import looks_secret, names_secret
 
 Path = tuple[str | int, ...]
@@ -25,6 +27,9 @@ _SHOWN_CHOICES = 12
 
 MAX_COMPLAINTS = 1000
 """Safety limit: a file with more errors than this was not written by a person, and nobody reads them all."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
+"""What looks like the name of a field: a log may show it."""
 
 _TYPE_NAMES = {
     "string": "text",
@@ -39,22 +44,29 @@ _TYPE_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One thing that is wrong at `path` below the judged value; `at_key` where the key is wrong itself."""
+    """One thing that is wrong at `path` below the judged value; `at_key` where the key is wrong itself.
+
+    `plain` is the message for a log: without any value, and with keys only where they look like names.
+    """
 
     path: Path
     message: str
+    plain: str
     hint: str | None = None
     at_key: bool = False
     missing: tuple[str, ...] = ()  # the keys of which one is missing
     meant: str | None = None  # the key that an unknown key was likely meant to be
 
 
-def complaints(errors: Iterable[Any], validator: Any, style: StyleOf, prefix: Path) -> list[Complaint]:
+def complaints(
+    errors: Iterable[Any], validator: Any, style: StyleOf, prefix: Path, whole: str = DOCUMENT
+) -> list[Complaint]:
     """The complaints that `errors` of jsonschema amount to, without doubles.
 
-    `style` tells how the scalar at a path is written in YAML, `prefix` is the path of the judged value.
+    `style` tells how the scalar at a path is written in YAML, `prefix` is the path of the judged value, `whole` what
+    that is called where it has none.
     """
-    explainer = _Explainer(validator, style, prefix)
+    explainer = _Explainer(validator, style, prefix, whole)
     found: dict[tuple[Path, str], Complaint] = {}
     late: list[Any] = []
     errors = list(errors)
@@ -84,10 +96,11 @@ def _without_echoes(found: list[Complaint]) -> list[Complaint]:
 
 
 class _Explainer:
-    def __init__(self, validator: Any, style: StyleOf, prefix: Path) -> None:
+    def __init__(self, validator: Any, style: StyleOf, prefix: Path, whole: str) -> None:
         self._validator = validator
         self._style = style
         self._prefix = prefix
+        self._whole = whole
 
     def explain(self, error: Any) -> Iterator[Complaint]:
         keyword = error.validator
@@ -99,7 +112,7 @@ class _Explainer:
         elif keyword == "required":
             yield self._missing(error, path)
         elif keyword == "dependentRequired":
-            yield Complaint(path, f"{self._field(path)}: {_dependent(error)}", _about(error.schema))
+            yield self._complaint(path, f": {_dependent(error)}", hint=_about(error.schema))
         elif "propertyNames" in error.absolute_schema_path:
             yield self._bad_key(error, path)
         elif keyword in ("type", "enum", "const"):
@@ -112,12 +125,23 @@ class _Explainer:
 
     def _field(self, path: Path) -> str:
         full = (*self._prefix, *path)
-        return f"`{dotted(full)}`" if full else "the document"
+        return f"`{dotted(full)}`" if full else self._whole
+
+    def _plain_field(self, path: Path) -> str:
+        full = (*self._prefix, *path)
+        named = [step if isinstance(step, int) or _NAME.fullmatch(step) else "..." for step in full]
+        return f"`{dotted(named)}`" if named else self._whole
+
+    def _complaint(self, path: Path, about: str, plain: str | None = None, hint: str | None = None) -> Complaint:
+        """A complaint about a field: `about` follows its name; `plain` in its place where that holds a value."""
+        return Complaint(
+            path, self._field(path) + about, self._plain_field(path) + (about if plain is None else plain), hint
+        )
 
     def _wrong(self, error: Any, path: Path, expected: str, hint: str | None) -> Complaint:
         name = next((step for step in reversed((*self._prefix, *path)) if isinstance(step, str)), "")
         value = shown(error.instance, name)
-        return Complaint(path, f"{self._field(path)} is {value}; expected {expected}", hint)
+        return self._complaint(path, f" is {value}; expected {expected}", f": expected {expected}", hint)
 
     def _expected(self, error: Any, path: Path) -> tuple[str, str | None]:
         value = error.instance
@@ -155,7 +179,7 @@ class _Explainer:
         unknown = [key for key in error.instance if key not in known]
         for at, key in enumerate(unknown):
             if at == MAX_COMPLAINTS:
-                yield Complaint(path, f"{self._field(path)} has {len(unknown)} unknown keys; the rest is not listed")
+                yield self._complaint(path, f" has {len(unknown)} unknown keys; the rest is not listed")
                 return
             if not _names_key(error, key):
                 continue
@@ -164,7 +188,12 @@ class _Explainer:
             hint = f"did you mean `{meant}`?" if meant else _allowed(known)
             where = f" in {self._field(path)}" if (*self._prefix, *path) else ""
             message = f"unknown key `{_short(key, _SHOWN_VALUE)}`{where}"
-            yield Complaint((*path, key), message, hint, at_key=True, meant=meant)
+            plain = f"{self._unknown(key, path)}; {hint or 'remove it'}"
+            yield Complaint((*path, key), message, plain, hint, at_key=True, meant=meant)
+
+    def _unknown(self, key: str, path: Path) -> str:
+        where = f" in {self._plain_field(path)}" if path else ""
+        return f"unknown key{f' `{key}`' if _NAME.fullmatch(key) and not looks_secret(key) else ''}{where}"
 
     def _known_keys(self, schema: Any, error: Any) -> list[str]:
         """The keys that `schema` knows, with those of the schemas that it joins."""
@@ -206,10 +235,11 @@ class _Explainer:
 
     def _missing(self, error: Any, path: Path) -> Complaint:
         key = _missing_key(error)
-        where = self._field(path) if (*self._prefix, *path) else "the document"
         schema = error.schema.get("properties", {}).get(key, {}) if isinstance(error.schema, dict) else {}
         hint = self._about_key(key, schema, error)
-        return Complaint(path, f"{where} lacks the key `{key}`", hint, missing=(key,))
+        plain = f"{self._plain_field(path)} has no {key}"
+        message = plain if self._whole == INPUT else f"{self._field(path)} lacks the key `{key}`"
+        return Complaint(path, message, plain, hint, missing=(key,))
 
     def _about_key(self, key: str, schema: Any, error: Any) -> str | None:
         merged: dict[str, Any] = {}
@@ -237,9 +267,11 @@ class _Explainer:
         if error.validator == "enum":
             hint = did_you_mean(key, error.validator_value) if isinstance(key, str) else None
             hint = hint or _allowed([choice for choice in error.validator_value if isinstance(choice, str)])
-            return Complaint((*path, key), f"unknown key `{_short(key, _SHOWN_VALUE)}`{where}", hint, at_key=True)
+            message = f"unknown key `{_short(key, _SHOWN_VALUE)}`{where}"
+            return Complaint((*path, key), message, self._unknown(key, path), hint, at_key=True)
         message = f"the key `{_short(key, _SHOWN_VALUE)}`{where} is not allowed; expected {_expectation(error)}"
-        return Complaint((*path, key), message, _about(error.schema), at_key=True)
+        plain = f"{self._plain_field(path)}: expected keys of another form: {_expectation(error)}"
+        return Complaint((*path, key), message, plain, _about(error.schema), at_key=True)
 
     # Alternatives
 
@@ -258,7 +290,7 @@ class _Explainer:
                 yield joined
                 return
         best = min(lists, key=lambda errors: _distance(errors, here))
-        yield from complaints(best, self._validator, self._style, self._prefix)
+        yield from complaints(best, self._validator, self._style, self._prefix, self._whole)
 
     def _several(self, error: Any, path: Path) -> Complaint:
         required = [tuple(branch.get("required", ())) for branch in error.validator_value if isinstance(branch, dict)]
@@ -267,8 +299,8 @@ class _Explainer:
         ]
         if len(present) > 1:
             names = " and ".join(f"`{key}`" for key in dict.fromkeys(present))
-            return Complaint(path, f"{self._field(path)} has {names}; expected only one of them", "remove one")
-        return Complaint(path, f"{self._field(path)} fits several forms; expected exactly one", _about(error.schema))
+            return self._complaint(path, f" has {names}; expected only one of them", hint="remove one")
+        return self._complaint(path, " fits several forms; expected exactly one", hint=_about(error.schema))
 
     def _joined(self, error: Any, path: Path, branches: list[list[Any]]) -> Complaint | None:
         """One complaint for branches that all fail at the value itself and for one kind of reason."""
@@ -279,8 +311,8 @@ class _Explainer:
         if keywords == {"required"}:
             keys = tuple(dict.fromkeys(_missing_key(child) for child in first))
             names = ", ".join(f"`{key}`" for key in keys)
-            message = f"{self._field(path)} needs one of the keys {names}"
-            return Complaint(path, message, _about(error.schema), missing=keys)
+            about = self._complaint(path, f" needs one of the keys {names}", hint=_about(error.schema))
+            return replace(about, missing=keys)
         if keywords <= {"type"}:
             wanted: list[str] = []
             for child in first:
@@ -346,7 +378,9 @@ def shown(value: Any, name: str = "") -> str:
         if not value:
             return 'the empty text ""'
         return "the text " + json.dumps(_short(value, _SHOWN_VALUE), ensure_ascii=False)
-    return _short(json.dumps(value), _SHOWN_VALUE)
+    if value is None or isinstance(value, bool | int | float):
+        return _short(json.dumps(value), _SHOWN_VALUE)
+    return f"a {type(value).__name__}, which JSON does not have"
 
 
 def _short(text: str, length: int) -> str:

@@ -8,7 +8,8 @@ schema with any other keyword.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -40,8 +41,14 @@ class Compiler:
             self._root = schema
             self._own = {}  # by its own address, which another schema may have too
             try:
-                return self.compile(schema, schema, base)
+                yield
             except BaseException:
+        with self.beginning(schema):
+            return self.compile(schema, schema, base)
+
+    @contextmanager
+    def beginning(self, schema: Mapping[str, Any]) -> Iterator[None]:
+        """While a schema is compiled: one at a time."""
                 self._files.clear()  # some of it may refer to what was never finished
                 raise
 
@@ -56,9 +63,9 @@ class Compiler:
         checks: list[Check] = []
         for keyword, wanted in schema.items():
             # Keywords with `x-` are our own notes; JSON Schema ignores what it does not know.
-            if keyword in _IGNORED or keyword.startswith("x-") or (keyword == "$id" and schema is root):
+            if keyword in IGNORED or keyword.startswith("x-") or (keyword == "$id" and schema is root):
                 continue
-            make = _KEYWORDS.get(keyword)
+            make = KEYWORDS.get(keyword)
             if make is None:
                 raise UnsupportedError(keyword)
             check = make(self, wanted, schema, root, base)
@@ -68,26 +75,13 @@ class Compiler:
 
     def reference(self, ref: str, root: Mapping[str, Any], base: str) -> Check:
         """The check of what a reference in the schema `root` points to."""
-        from urllib.parse import urljoin
-
-        file, _, pointer = ref.partition("#")
-        address = urljoin(base, file) if file else base
-        if pointer and not pointer.startswith("/"):
-            raise UnsupportedError("anchor")
-        loaded = bool(file) or root is not self._root
+        place = place_of(ref, base)
+        loaded = ref[:1] not in ("", "#") or root is not self._root
         known = self._files if loaded else self._own
-        found = known.get((address, pointer))
+        found = known.get(place)
         if found is None:
-            found = known[(address, pointer)] = []
-            if file:
-                root = self._load(address)
-            target: Any = root
-            for step in pointer.split("/")[1:]:
-                try:
-                    target = target[step.replace("~1", "/").replace("~0", "~")]
-                except (KeyError, TypeError, IndexError):
-                    raise UnsupportedError(ref) from None
-            found.append(self.compile(target, root, address))
+            found = known[place] = []
+            found.append(self.compile(*self.target(ref, root, base)))
         if found:
             return found[0]
         cell = found  # a schema that refers to itself: known once it is compiled
@@ -99,6 +93,28 @@ def _all(checks: list[Check]) -> Check:
         return checks[0]
     if len(checks) == 2:
         first, second = checks
+    def target(self, ref: str, root: Mapping[str, Any], base: str) -> tuple[Any, Mapping[str, Any], str]:
+        """What a reference in the schema `root` points to, the schema that holds it, and its address."""
+        address, pointer = place_of(ref, base)
+        there = root if ref[:1] in ("", "#") else self._load(address)
+        target: Any = there
+        for step in pointer.split("/")[1:]:
+            try:
+                target = target[step.replace("~1", "/").replace("~0", "~")]
+            except (KeyError, TypeError, IndexError):
+                raise UnsupportedError(ref) from None
+        return target, there, address
+
+
+def place_of(ref: str, base: str) -> tuple[str, str]:
+    """The address of the schema that a reference points into, and the place there. Raises UnsupportedError."""
+    from urllib.parse import urljoin
+
+    file, _, pointer = ref.partition("#")
+    if pointer and not pointer.startswith("/"):
+        raise UnsupportedError("anchor")
+    return urljoin(base, file) if file else base, pointer
+
         return lambda value: first(value) and second(value)
     return lambda value: all(check(value) for check in checks)
 
@@ -107,7 +123,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_TYPES: dict[str, Check] = {
+TYPES: dict[str, Check] = {
     "string": lambda value: isinstance(value, str),
     "number": _is_number,
     "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
@@ -140,8 +156,8 @@ def _unique(value: Any) -> bool:
 
 def _type(_c: Compiler, wanted: Any, *_: Any) -> Check:
     if isinstance(wanted, str):
-        return _TYPES[wanted]
-    checks = [_TYPES[name] for name in wanted]
+        return TYPES[wanted]
+    checks = [TYPES[name] for name in wanted]
     return lambda value: any(check(value) for check in checks)
 
 
@@ -270,7 +286,7 @@ def _bound(kind: Check, holds: Callable[[Any, Any], bool]) -> Callable[..., Chec
     return make
 
 
-_KEYWORDS: dict[str, Callable[..., Check | None]] = {
+KEYWORDS: dict[str, Callable[..., Check | None]] = {
     "type": _type,
     "enum": _enum,
     "const": _const,
@@ -294,15 +310,15 @@ _KEYWORDS: dict[str, Callable[..., Check | None]] = {
     "maximum": _bound(_is_number, lambda value, wanted: value <= wanted),
     "exclusiveMinimum": _bound(_is_number, lambda value, wanted: value > wanted),
     "exclusiveMaximum": _bound(_is_number, lambda value, wanted: value < wanted),
-    "minLength": _bound(_TYPES["string"], lambda value, wanted: len(value) >= wanted),
-    "maxLength": _bound(_TYPES["string"], lambda value, wanted: len(value) <= wanted),
-    "minItems": _bound(_TYPES["array"], lambda value, wanted: len(value) >= wanted),
-    "maxItems": _bound(_TYPES["array"], lambda value, wanted: len(value) <= wanted),
-    "minProperties": _bound(_TYPES["object"], lambda value, wanted: len(value) >= wanted),
-    "maxProperties": _bound(_TYPES["object"], lambda value, wanted: len(value) <= wanted),
+    "minLength": _bound(TYPES["string"], lambda value, wanted: len(value) >= wanted),
+    "maxLength": _bound(TYPES["string"], lambda value, wanted: len(value) <= wanted),
+    "minItems": _bound(TYPES["array"], lambda value, wanted: len(value) >= wanted),
+    "maxItems": _bound(TYPES["array"], lambda value, wanted: len(value) <= wanted),
+    "minProperties": _bound(TYPES["object"], lambda value, wanted: len(value) >= wanted),
+    "maxProperties": _bound(TYPES["object"], lambda value, wanted: len(value) <= wanted),
 }
 # Keywords that judge nothing by themselves; `then` and `else` belong to `if`.
-_IGNORED = frozenset(
+IGNORED = frozenset(
     {"$schema", "$defs", "$comment", "title", "description", "default", "examples", "deprecated"}
     | {"readOnly", "writeOnly", "format", "then", "else"}
 )

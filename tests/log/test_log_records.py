@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from policyengine.kinds.bundle import load
+from policyengine.kinds.loop import Made
 from policyengine.log.record import Recorder
 from policyengine.source.errors import InputError
 from policyengine.source.schema import load_schema, validate_input
@@ -79,6 +80,23 @@ def test_an_error_is_recorded_without_its_value(bundle, made):
     assert record["error_count"] == len(record["errors"]) == 1
     assert record["decision"] == "primary"
     assert "secret" not in json.dumps(record)
+
+
+@pytest.mark.parametrize(
+    "policy", ["routing", "directives", "compaction-gate", "compaction-result", "breaker", "floor"]
+)
+@pytest.mark.parametrize("given", [{}, {"secret words": "secret words"}, {"batch": 5, "strategy": "secret words"}])
+def test_a_decision_on_an_input_that_does_not_fit_is_recorded(bundle, policy, given):
+    asked = bundle.policy(policy)
+    decided = Made(asked, given, asked.decide(given))
+    record = Recorder(bundle).record(decided)
+    assert validate_input(record, load_schema("record")) == []
+    assert {error["where"] for error in record["errors"]} == {"input"}
+    assert set(statuses(record).values()) == {"skipped"}
+    assert "secret" not in json.dumps(
+        {name: value for name, value in record.items() if name not in ("input", "masked")}
+    )
+    assert "secret" not in json.dumps(record["input"].get("strategy"))
 
 
 def test_a_shadow_bundle_is_recorded_beside_and_changes_nothing(bundle, made, tmp_path):

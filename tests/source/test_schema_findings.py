@@ -49,8 +49,8 @@ def test_inputs_without_places() -> None:
     }
     assert validate_input({"tokens": 1}, schema) == []
     assert validate_input({"tokens": -1}, schema) == ["`tokens` is -1; expected at least 0"]
-    assert validate_input({}, schema) == ["the document lacks the key `tokens` (add `tokens`)"]
-    assert validate_input([], schema) == ["the document is an empty list; expected a mapping"]
+    assert validate_input({}, schema) == ["the input has no tokens (add `tokens`)"]
+    assert validate_input([], schema) == ["the input is an empty list; expected a mapping"]
 
 
 @pytest.mark.parametrize("name", NAMES)

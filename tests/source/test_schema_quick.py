@@ -1,8 +1,9 @@
-"""The quick check says exactly what jsonschema says."""
+"""The quick check says exactly what jsonschema says, and so does the function that is written for a schema."""
 
 from __future__ import annotations
 
 import copy
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from policyengine.source.resources import policies_folder, schemas_folder
 from policyengine.source.schema import load_schema
+from policyengine.source.schema_code import function_of
 from policyengine.source.schema_quick import Compiler, UnsupportedError
 from policyengine.source.yaml import read_documents
 
@@ -66,20 +68,22 @@ def _no_load(address: str) -> dict[str, Any]:
 def test_generated_schemas(schema: dict[str, Any], shared: Any, values: list[Any]) -> None:
     schema = {**schema, "$defs": {"x": shared}}
     check = Compiler(_no_load).check(schema, NO_FILES)
+    written = function_of(schema, NO_FILES, Compiler(_no_load))
     validator = Draft202012Validator(schema)
     for value in values:
-        assert check(value) == validator.is_valid(value), value
+        assert check(value) == written(value) == validator.is_valid(value), value
 
 
 def test_a_schema_that_refers_to_itself() -> None:
     schema = {"type": ["object", "integer"], "additionalProperties": {"$ref": "#"}}
-    check = Compiler(_no_load).check(schema, NO_FILES)
-    assert [check({"a": {"b": last}}) for last in (1, {}, "x")] == [True, True, False]
+    for check in (Compiler(_no_load).check(schema, NO_FILES), function_of(schema, NO_FILES, Compiler(_no_load))):
+        assert [check({"a": {"b": last}}) for last in (1, {}, "x")] == [True, True, False]
 
 
-def test_another_keyword_is_left_to_jsonschema() -> None:
+@pytest.mark.parametrize("make", [Compiler(_no_load).check, lambda *of: function_of(*of, Compiler(_no_load))])
+def test_another_keyword_is_left_to_jsonschema(make: Any) -> None:
     with pytest.raises(UnsupportedError):
-        Compiler(_no_load).check({"items": {"unevaluatedProperties": False}}, NO_FILES)
+        make({"items": {"unevaluatedProperties": False}}, NO_FILES)
 
 
 SIZE = "size#/$defs/size"
@@ -138,3 +142,60 @@ def test_changed_default_policies(data: st.DataObject) -> None:
         place = place[key]
     assert check(document.data) == validator().is_valid(document.data)
     assert check(changed) == validator().is_valid(changed)
+
+
+CLOSED = st.fixed_dictionaries(
+    {"additionalProperties": st.booleans(), "properties": st.dictionaries(st.sampled_from("abc"), SCHEMAS, max_size=3)},
+    optional={"required": LEAVES["required"], "type": LEAVES["type"]},
+)
+OBJECTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
+
+
+@settings(max_examples=400)
+@given(CLOSED, st.lists(OBJECTS | VALUES, min_size=1, max_size=5))
+def test_written_functions_of_objects(schema: dict[str, Any], values: list[Any]) -> None:
+    schema = {**schema, "$defs": {"x": {"type": "string"}}}
+    written = function_of(schema, NO_FILES, Compiler(_no_load))
+    validator = Draft202012Validator(schema)
+    for value in values:
+        before = copy.deepcopy(value)
+        assert written(value) == validator.is_valid(value), value
+        assert value == before
+
+
+def test_a_written_function_of_a_large_or_deep_schema() -> None:
+    deep: dict[str, Any] = {"type": "integer"}
+    for _ in range(150):
+        deep = {"type": "array", "items": deep}
+    value: Any = 1
+    for _ in range(150):
+        value = [value]
+    check = function_of(deep, NO_FILES, Compiler(_no_load))
+    assert check(value)
+    assert not check([value])
+    wide = {"properties": {f"p{at}": {"type": "object", "required": ["a"]} for at in range(3000)}}
+    check = function_of(wide, NO_FILES, Compiler(_no_load))
+    assert check({f"p{at}": {"a": 1} for at in range(3000)})
+    assert not check({"p2999": {}})
+
+
+def test_a_dict_that_makes_up_its_keys_is_not_changed() -> None:
+    check = function_of({"type": "object", "required": ["a"], "properties": {"a": {}}}, NO_FILES, Compiler(_no_load))
+    made_up: dict[str, int] = defaultdict(int)
+    assert not check(made_up)
+    assert not made_up
+
+
+INPUTS = sorted(path.name.removesuffix(".schema.json") for path in (schemas_folder() / "inputs").glob("*.schema.json"))
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_the_inputs_of_the_project(name: str) -> None:
+    schema = load_schema(f"inputs/{name}")
+    check = function_of(schema, schema["$id"], Compiler(lambda at: load_schema(at.partition("/schemas/")[2])))
+    for example in schema["examples"]:
+        assert check(example)
+        assert not check({**example, "unheard_of": 1})
+        for key in example:
+            left = {other: value for other, value in example.items() if other != key}
+            assert check(left) == (key not in schema.get("required", ()))

@@ -70,7 +70,7 @@ def test_a_failing_case_in_short_shows_the_error_that_decided(write, light, run)
         "  - {name: b, base: red, unset: [color], errors: [color], rule: go}\n"
     )
     found = run("test", file, "--bundle", light)
-    assert "  decided   by on_error\n            rule go: the input has no color" in found.out
+    assert "  decided   by on_error\n            input: the input has no color" in found.out
 
 
 def test_a_failing_step_says_which_one(write, light, run):
