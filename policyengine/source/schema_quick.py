@@ -37,18 +37,18 @@ class Compiler:
 
     def check(self, schema: Mapping[str, Any], base: str) -> Check:
         """A function that tells whether data is valid by `schema`, whose address is `base`. Raises UnsupportedError."""
-        with self._lock:
-            self._root = schema
-            self._own = {}  # by its own address, which another schema may have too
-            try:
-                yield
-            except BaseException:
         with self.beginning(schema):
             return self.compile(schema, schema, base)
 
     @contextmanager
     def beginning(self, schema: Mapping[str, Any]) -> Iterator[None]:
         """While a schema is compiled: one at a time."""
+        with self._lock:
+            self._root = schema
+            self._own = {}  # by its own address, which another schema may have too
+            try:
+                yield
+            except BaseException:
                 self._files.clear()  # some of it may refer to what was never finished
                 raise
 
@@ -87,12 +87,6 @@ class Compiler:
         cell = found  # a schema that refers to itself: known once it is compiled
         return lambda value: cell[0](value)
 
-
-def _all(checks: list[Check]) -> Check:
-    if len(checks) == 1:
-        return checks[0]
-    if len(checks) == 2:
-        first, second = checks
     def target(self, ref: str, root: Mapping[str, Any], base: str) -> tuple[Any, Mapping[str, Any], str]:
         """What a reference in the schema `root` points to, the schema that holds it, and its address."""
         address, pointer = place_of(ref, base)
@@ -115,6 +109,12 @@ def place_of(ref: str, base: str) -> tuple[str, str]:
         raise UnsupportedError("anchor")
     return urljoin(base, file) if file else base, pointer
 
+
+def _all(checks: list[Check]) -> Check:
+    if len(checks) == 1:
+        return checks[0]
+    if len(checks) == 2:
+        first, second = checks
         return lambda value: first(value) and second(value)
     return lambda value: all(check(value) for check in checks)
 
