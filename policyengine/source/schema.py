@@ -164,6 +164,8 @@ _compiler = Compiler(lambda address: load_schema(_name(address)))
 
 
 def _validator(schema: Schema) -> Any:
+    from jsonschema import Draft202012Validator
+
     return Draft202012Validator(schema, registry=_registry())
 
 
