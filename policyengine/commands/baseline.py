@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from policyengine.commands.options import bundle_option, load_bundle, print_json
+from policyengine.commands.options import bundle_option, load_bundle, print_json, say_none_counted
 
 _NUMBERS = (
     "primary_ms_p50", "primary_ms_p95", "fast_ms_p50", "fast_ms_p95", "primary_cached_ms_p50", "fast_uncached_ms_p50",
@@ -50,6 +50,7 @@ def command(
     family, thinking = model_facts(loaded, primary_model, fast_model)
     facts = Facts(same_family=family, thinking_equal=thinking)
     tally = count(log_files(logs), wanted=period(since, until)).whole
+    say_none_counted(tally.records)
     verdict = ask(policy, tally, facts)
     found = {name: one for name, one in numbers(tally, facts).items() if name in _NUMBERS}
     if output:

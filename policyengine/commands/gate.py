@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from policyengine.commands.options import bundle_option, load_bundle, print_json
+from policyengine.commands.options import bundle_option, load_bundle, print_json, say_none_counted
 
 
 @click.command(
@@ -64,7 +64,9 @@ def command(
         read_baseline(baseline) if baseline else None,
         *model_facts(loaded, primary_model, fast_model),
     )
-    verdict = ask(policy, count(log_files(logs), wanted=period(since, until)).whole, facts)
+    tally = count(log_files(logs), wanted=period(since, until)).whole
+    say_none_counted(tally.records)
+    verdict = ask(policy, tally, facts)
     if kept is not None:
         kept.move(verdict)
     if form == "json":

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from policyengine.commands.options import (
     NO_RECORD,
+    bundle_folder,
     bundle_option,
     counted,
     load_bundle,
     print_json,
     print_jsonl,
+    say_none_counted,
     thousands,
 )
+
+if TYPE_CHECKING:
+    from policyengine.kinds.bundle import Bundle
 
 _files = click.argument("files", nargs=-1, required=True, metavar="FILE...")
 _since = click.option("--since", metavar="TIME", help="From this time on: 2026-03-01, or 30d, 12h, 30min ago.")
@@ -45,13 +50,19 @@ def check_command(files: tuple[str, ...], ends_with: str | None, form: str) -> N
 
     Files that follow each other are given in that order (a folder is), so that the chain is followed through them.
     """
+    from policyengine.log.chain import is_value
     from policyengine.log.check import Problem, check
     from policyengine.log.read import log_files
+    from policyengine.source.errors import InputError
 
+    if ends_with is not None and not is_value(ends_with.lower()):
+        raise click.UsageError("--ends-with takes a chain value, 64 digits 0-9 and a-f, as `log check` prints it")
     found = check(log_files(files))
-    if ends_with is not None and found.last_chain != ends_with:
+    if not found.records and not found.problems:
+        raise InputError(f"{files[0]}: holds no record")
+    if ends_with is not None and found.last_chain != ends_with.lower():
         message = "the log does not end with the given chain value; its end is missing or was rewritten"
-        found.problems.append(Problem(files[-1], 0, "gap", message))
+        found.problems.append(Problem(files[-1], None, "gap", message))
     if form == "json":
         print_json(
             {
@@ -90,7 +101,9 @@ def stats_command(files: tuple[str, ...], by: str | None, since: str | None, unt
     from policyengine.log.scan import count
     from policyengine.log.stats import as_json
 
-    found = as_json(count(log_files(files), by, period(since, until)), by)
+    counts = count(log_files(files), by, period(since, until))
+    say_none_counted(counts.whole.records)
+    found = as_json(counts, by)
     if form == "json":
         print_json(found)
     else:
@@ -122,6 +135,7 @@ def show_command(
 
     from policyengine.commands.log_text import record_line
     from policyengine.log.filters import Filter, period
+    from policyengine.log.known import refuse_unknown
     from policyengine.log.read import Unreadable, log_files, records
 
     names = {"session": "session_id", "turn": "turn_id", "number": "round", "veto": "veto_reason"}
@@ -132,19 +146,25 @@ def show_command(
         shadow_differs,
     )
     unreadable = Unreadable()
-    found = (record for path in log_files(files) for record in records(path, unreadable) if wanted.fits(record))
+    logs = log_files(files)
+    refuse_unknown(logs, wanted.fields, _bundle())
+    found = (record for path in logs for record in records(path, unreadable) if wanted.fits(record))
     chosen = islice(found, limit or None)
+    shown = 0
     if form == "json":
-        print_json(list(chosen))
+        whole = list(chosen)
+        shown = len(whole)
+        print_json(whole)
     else:
-        shown = 0
         for shown, record in enumerate(chosen, 1):  # noqa: B007
             if form == "jsonl":
                 print_jsonl(record)
             else:
                 click.echo(record_line(record))
-        if limit and shown == limit and next(found, None) is not None:
-            click.echo(f"more records follow; --limit {limit} stops here", err=True)
+    if limit and shown == limit and next(found, None) is not None:
+        click.echo(f"more records follow; --limit {limit} stops here", err=True)
+    if not shown:
+        click.echo("no record of these logs is meant by these options", err=True)
     if unreadable.count:
         click.echo(f"{counted(unreadable.count, *NO_RECORD)}; the first is {unreadable.first}", err=True)
 
@@ -159,7 +179,9 @@ def tail_command(file: str, forever: bool, lines: int, form: str) -> None:
     from policyengine.commands.log_text import record_line
     from policyengine.log.follow import follow
     from policyengine.log.lines import parse
+    from policyengine.log.recognise import refuse_without_lines
 
+    refuse_without_lines(Path(file))
     for line in follow(Path(file), lines, forever=forever):
         record = parse(line)
         if record is None:
@@ -250,6 +272,17 @@ def export_command(files: tuple[str, ...], to: str, output: str, since: str | No
     if unreadable.count:
         click.echo(f"{counted(unreadable.count, *NO_RECORD)}; the first is {unreadable.first}", err=True)
         sys.exit(1)
+
+
+def _bundle() -> Bundle | None:
+    """The bundle whose names a log is asked for, where it can be read."""
+    from policyengine.kinds.bundle import load
+    from policyengine.source.errors import PolicyEngineError
+
+    try:
+        return load(bundle_folder(None))
+    except PolicyEngineError:
+        return None
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from policyengine.commands.options import counted, thousands
 from policyengine.log.stats import TITLES, UNITS, shown
+from policyengine.source.render import printable
 
 _GROUP_METRICS = ("fast_rate", "fallback_rate", "cache_hit_rate", "turn_ms_p50", "turn_ms_p95")
 _LONGEST_CELL = 120
@@ -26,7 +27,7 @@ def stats_text(found: Mapping[str, Any]) -> str:
     counts = ", ".join(counted(found[f"{name}s"], name) for name in ("record", "round", "day"))
     lines = [
         f"{counts} ({days})" + (f"; {', '.join(lost)}" if lost else ""),
-        ", ".join(f"{kind} {thousands(number)}" for kind, number in found["kinds"].items()),
+        printable(", ".join(f"{kind} {thousands(number)}" for kind, number in found["kinds"].items())),
         "",
     ]
     rows = [[*_measure(name, UNITS[name], one), TITLES[name]] for name, one in found["metrics"].items()]
@@ -65,7 +66,8 @@ def record_line(record: Mapping[str, Any]) -> str:
     by = record.get("rule") or ("on_error" if record.get("errors") else "default")
     time = (record.get("time") or "no time")[:23]
     failed = f"  {counted(len(record['errors']), 'error')}" if record.get("errors") else ""
-    return f"{time}  {where}{number}  {record.get('policy')}/{by}  {decided}{failed}"
+    # What a log holds never begins a line of its own, nor does a terminal act on it.
+    return printable(f"{time}  {where}{number}  {record.get('policy')}/{by}  {decided}{failed}")
 
 
 def table_text(names: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[int] = ()) -> str:
@@ -86,4 +88,5 @@ def _short(value: Any) -> str:
     text = (
         value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
     )
+    text = printable(text)
     return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"

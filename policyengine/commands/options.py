@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_RECORD", "bundle_folder", "bundle_option", "counted", "load_bundle", "noun", "print_json", "print_jsonl",
-    "say_bundle", "thousands", "wants_color",
+    "say_bundle", "say_none_counted", "thousands", "wants_color",
 ]  # fmt: skip
 
 NO_RECORD = ("line is no record", "lines are no records")
@@ -74,6 +74,12 @@ def say_bundle(ctx: click.Context) -> None:
     which = "the built-in bundle" if bundle.path == policies_folder() else f"the bundle {shown_path(bundle.path)}"
     about = f"{bundle.name} {bundle.version}, digest {bundle.digest[:_DIGEST]}"
     click.echo(printable(f"policyengine: {which} decided ({about})"), err=True)
+
+
+def say_none_counted(records: int) -> None:
+    """Say on stderr that nothing was counted: then no number says anything."""
+    if not records:
+        click.echo("nothing was counted: no record of these logs lies in that period", err=True)
 
 
 def print_json(value: Any) -> None:

@@ -13,6 +13,7 @@ from policyengine.commands.max_changed import MaxChanged
 from policyengine.commands.options import NO_RECORD, counted, load_bundle, noun, print_json, print_jsonl, thousands
 from policyengine.log.redecide.moves import Example, Moves
 from policyengine.source.errors import InputError
+from policyengine.source.render import printable
 
 _MARK = b'"schema":"policyengine.record/'
 _BINARY = (".parquet", ".sqlite", ".sqlite3", ".db")
@@ -77,7 +78,7 @@ def _text(moves: Moves) -> str:
     if moves.unreadable:
         lines.append(f"{thousands(moves.unreadable):>9}  {noun(moves.unreadable, *NO_RECORD)}")
     lines.append(f"digest of the new decisions {moves.digest:064x}")
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def _example(one: Example) -> str:

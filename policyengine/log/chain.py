@@ -74,3 +74,8 @@ def split(line: bytes) -> tuple[bytes, str] | None:
     if at <= 0 or line[at : at + len(_MARK)] != _MARK or line[-2:] != b'"}':
         return None
     return line[:at], line[-66:-2].decode("ascii", "replace")
+
+
+def is_value(text: str) -> bool:
+    """Whether a text has the form of a chain value."""
+    return len(text) == len(START) and set(text) <= set("0123456789abcdef")

@@ -16,15 +16,19 @@ _HEAD = re.compile(rb'\{"schema":"[^"]*","seq":(\d+),(?:"dropped":(\d+),)?(?:"ch
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, and on which line (1-based) of which file. `kind` is gap, edited, torn, or unchained."""
+    """What is wrong, and on which line (1-based) of which file. `kind` is gap, edited, torn, or unchained.
+
+    `line` is None for the log as a whole.
+    """
 
     file: str
-    line: int
+    line: int | None
     kind: str
     message: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.kind}: {self.message}"
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.kind}: {self.message}"
 
 
 @dataclass(slots=True)

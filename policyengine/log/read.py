@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from policyengine.log.lines import parse
+from policyengine.log.recognise import SQLITE_SUFFIXES, SUFFIXES, refuse_others
 from policyengine.source.errors import InputError, MissingExtraError
 
-SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 TABLE = "records"
 """The table of a SQLite log."""
-
-SUFFIXES = (".jsonl", ".parquet", *SQLITE_SUFFIXES)
 
 
 @dataclass(slots=True)
@@ -32,7 +30,10 @@ class Unreadable:
 
 
 def log_files(paths: Sequence[str | Path]) -> list[Path]:
-    """The files that are meant: a folder stands for the logs in it, in order of their names. Raises `InputError`."""
+    """The files that are meant: a folder stands for the logs in it, in order of their names.
+
+    Raises `InputError` where a file is not there or is no decision log, and where none of them holds a record.
+    """
     found: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
@@ -44,6 +45,7 @@ def log_files(paths: Sequence[str | Path]) -> list[Path]:
             raise InputError(f"{path}: there is no such file or folder")
         else:
             found.append(path)
+    refuse_others(found)
     return found
 
 

@@ -15,7 +15,8 @@ from policyengine.log.filters import ALL_TIME, Period
 from policyengine.log.lines import Row, parse, row_of, rows
 from policyengine.log.metrics.tally import Tally
 from policyengine.log.parallel import mapped
-from policyengine.log.read import SQLITE_SUFFIXES, Unreadable, lines_of, parquet_records, records
+from policyengine.log.read import Unreadable, lines_of, parquet_records, records
+from policyengine.log.recognise import SQLITE_SUFFIXES
 from policyengine.source.errors import InputError
 
 _PIECE = 1 << 17

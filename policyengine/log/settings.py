@@ -7,7 +7,7 @@ from pathlib import Path
 
 from policyengine.kinds.bundle import Bundle, load
 from policyengine.kinds.policy import Policy
-from policyengine.log.read import SQLITE_SUFFIXES
+from policyengine.log.recognise import SQLITE_SUFFIXES
 from policyengine.log.sinks.jsonl import JsonlSink
 from policyengine.log.sinks.sink import Sink
 from policyengine.source.resources import policies_folder

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from policyengine.log.export import columns
-from policyengine.log.read import SQLITE_SUFFIXES, lines_of
+from policyengine.log.read import lines_of
+from policyengine.log.recognise import SQLITE_SUFFIXES
 from policyengine.source.errors import InputError, MissingExtraError
 
 _TYPES = {"integer": "BIGINT", "boolean": "BOOLEAN", "json": "JSON", "string": "VARCHAR"}
@@ -31,10 +32,13 @@ def query(files: Sequence[Path], text: str) -> tuple[list[str], list[tuple[Any, 
                 database.execute("SET lock_configuration = true")
                 database.execute(f"CREATE VIEW log AS {' UNION ALL BY NAME '.join(relations)}")
                 found = database.execute(text)
+                if found is None:
+                    raise InputError("SQL: the query is empty; for example: select kind, count(*) from log group by 1")
                 names = [one[0] for one in found.description or ()]
                 return names, found.fetchall()
             except duckdb.Error as error:
-                raise InputError(f"SQL: {' '.join(str(error).split())[:300]}") from None
+                # What follows the first line points into the query with carets.
+                raise InputError(f"SQL: {str(error).strip().splitlines()[0][:300]}") from None
     finally:
         database.close()
 

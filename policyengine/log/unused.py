@@ -13,6 +13,7 @@ from policyengine.log.filters import ALL_TIME, Period
 from policyengine.log.parallel import mapped
 from policyengine.log.read import Unreadable
 from policyengine.log.scan import Shard, shard_records, shards
+from policyengine.source.errors import InputError
 
 Matches = Counter[tuple[str, str]]
 """How often each rule of each policy matched."""
@@ -38,7 +39,7 @@ class Search:
 
 
 def unused(bundle: Bundle, files: Sequence[Path], wanted: Period = ALL_TIME) -> Search:
-    """Which rules of a bundle never matched. Raises `InputError`."""
+    """Which rules of a bundle never matched. Raises `InputError`, also where none of its policies decided."""
     matches: Matches = Counter()
     decided: Counter[str] = Counter()
     found = Search()
@@ -46,6 +47,9 @@ def unused(bundle: Bundle, files: Sequence[Path], wanted: Period = ALL_TIME) -> 
         matches.update(some)
         decided.update(many)
         found.unreadable += unreadable
+    if not any(decided[name] for name in bundle.policies):
+        which = "no policy of the bundle decided" if decided else "there is no record"
+        raise InputError(f"{which} in these logs{_in(wanted)}: they say nothing about its rules")
     for policy in bundle.policies.values():
         if not policy.table.rules:
             continue
@@ -57,6 +61,10 @@ def unused(bundle: Bundle, files: Sequence[Path], wanted: Period = ALL_TIME) -> 
                 place = f"{rule.place.file}:{rule.place.line}"
                 found.unused.append(Unused(policy.name, rule.id, decided[policy.name], place))
     return found
+
+
+def _in(wanted: Period) -> str:
+    return "" if wanted == ALL_TIME else " in that period"
 
 
 def _matches(shard: Shard, wanted: Period) -> tuple[Matches, Counter[str], int]:

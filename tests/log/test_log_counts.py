@@ -27,7 +27,7 @@ def test_what_log_commands_count(run, tmp_path, args, one, two):
         log = tmp_path / f"{number}.jsonl"
         log.write_text((json.dumps(RECORD) + "\n") * number, encoding="utf-8")
         assert said in run("log", args[0], log, *args[1:]).out
-        log.write_text("torn\n" * number, encoding="utf-8")
+        log.write_text("torn\n" * number + json.dumps(RECORD) + "\n", encoding="utf-8")
         if args[0] in ("show", "export"):
             said = ["1 line is no record; the first is", "2 lines are no records; the first is"][number - 1]
             assert f"{said} {log}:1\n" in run("log", args[0], log, *args[1:]).err

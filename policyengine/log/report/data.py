@@ -73,7 +73,8 @@ def gather(
     if by == "hour":
         counted = count(files, "hour", wanted)
     if not counted.whole.records:
-        raise InputError(f"{files[0]}: there is no record in this log" if files else "there is no log")
+        when = "" if wanted == ALL_TIME else " in that period"
+        raise InputError(f"{files[0]}: there is no record in this log{when}" if files else "there is no log")
     return Data(
         counted,
         by,
