@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -129,36 +130,86 @@ def group() -> None:
 def main() -> None:
     """Run the command line. Never shows a traceback for what a person did wrong."""
     try:
-        group(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
-    except click.Abort:
-        click.echo("stopped", err=True)
-        sys.exit(130)
-    except _HELP_INSTEAD as error:
-        click.echo(error.format_message(), err=True)
-        sys.exit(2)
-    except click.ClickException as error:
-        _say(_shortened(error.format_message()))
-        sys.exit(2)
-    except PolicyEngineError as error:
-        _say(str(error))
-        sys.exit(2)
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`). Point stdout nowhere, so that closing it says nothing either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
-    except RecursionError:
-        _say("the input is nested too deeply to be read")
-        sys.exit(2)
-    except Exception as error:
-        if "--traceback" in sys.argv:
-            raise
-        _say(f"internal error: {_where(error)}; this is a fault of policyengine (--traceback shows all of it)")
-        sys.exit(2)
+        sys.exit(_written())
     finally:
         # The process ends here. Without this the interpreter would search all that was read for reference cycles first.
         gc.freeze()
+
+
+def _written() -> int:
+    """Run a command and see its output written; the exit status."""
+    stdout = sys.stdout
+    try:
+        status = _status()
+        if sys.stdout is not stdout:
+            # click has met a broken pipe and put something harmless in its place.
+            sys.stdout = stdout
+            raise BrokenPipeError
+        if stdout is not None:
+            # What could not be written is said here; later the interpreter would say it in its own way.
+            stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`).
+        _silence_stdout()
+        return 141
+    except OSError as error:
+        _silence_stdout()
+        with suppress(OSError):
+            _say(f"the output cannot be written: {error.strerror or type(error).__name__}")
+        return 2
+    return status
+
+
+def _status() -> int:
+    """Run a command; its exit status. Raises `OSError` where its output cannot be written, and that error alone."""
+    try:
+        status = group(standalone_mode=False)
+        # click gives the status of an `Exit` back; what a command itself returns says nothing.
+        return status if isinstance(status, int) else 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except click.Abort:
+        click.echo("stopped", err=True)
+        return 130
+    except _HELP_INSTEAD as error:
+        click.echo(error.format_message(), err=True)
+    except click.ClickException as error:
+        _say(_shortened(error.format_message()))
+    except PolicyEngineError as error:
+        _say(str(error))
+    except RecursionError:
+        _say("the input is nested too deeply to be read")
+    except Exception as error:
+        if isinstance(error, OSError) and _from_printing(error):
+            raise
+        if "--traceback" in sys.argv:
+            raise _ShownError from error
+        _say(f"internal error: {_where(error)}; this is a fault of policyengine (--traceback shows all of it)")
+    return 2
+
+
+_PRINTERS = ("click", "rich")
+
+
+class _ShownError(Exception):
+    """An internal error whose traceback was asked for."""
+
+
+def _from_printing(error: OSError) -> bool:
+    """Whether an error of the system comes from printing, which click and rich do."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    where = str(last.tb_frame.f_globals.get("__name__")) if last is not None else ""
+    return where.partition(".")[0] in _PRINTERS
+
+
+def _silence_stdout() -> None:
+    """Point stdout nowhere, so that closing it says nothing either."""
+    with suppress(OSError, AttributeError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _where(error: BaseException) -> str:

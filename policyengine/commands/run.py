@@ -30,6 +30,19 @@ _PROVIDERS = ["scripted", "openai", "openai-responses", "qwen", "anthropic", "ge
 )  # fmt: skip
 @click.option("--window", type=click.IntRange(min=1), metavar="N", help="Context window of the primary model, tokens.")
 @click.option("--fast-window", type=click.IntRange(min=1), metavar="N", help="That of the fast model, tokens.")
+@click.option(
+    "--max-output", type=click.IntRange(min=1), metavar="N",
+    help="Output limit of the primary model, tokens, where the catalogue does not list it (anthropic needs one).",
+)  # fmt: skip
+@click.option("--fast-max-output", type=click.IntRange(min=1), metavar="N", help="That of the fast model, tokens.")
+@click.option(
+    "--cap-field", type=click.Choice(["max_tokens", "max_completion_tokens"]),
+    help="What an openai or qwen server calls the output cap, where it does not know the catalogue's name.",
+)  # fmt: skip
+@click.option(
+    "--always-summarize", is_flag=True,
+    help="Let the model answer after every tool; without it what a tool gives may itself be the answer.",
+)  # fmt: skip
 @click.option("--resume", metavar="FILE", help="Take up a session that was saved.")
 @click.option("--save", metavar="FILE", help="Save the session, in a form that `policyengine replay` reads.")
 @click.option(
@@ -42,12 +55,12 @@ _PROVIDERS = ["scripted", "openai", "openai-responses", "qwen", "anthropic", "ge
 def command(**options: Any) -> None:
     """Ask PROMPT, and let a model answer with tools that only read.
 
-    The answer goes to stdout; decisions, tool calls and warnings go to stderr.
+    The answer goes to stdout; decisions, tool calls and warnings go to stderr. Where the policies skip the round
+    after a tool, what the tool gave is the answer.
     """
-    import asyncio
-
     from policyengine.commands.run_agent import run
+    from policyengine.commands.run_signals import run_stoppable
 
-    status = asyncio.run(run(**options))
+    status = run_stoppable(run(**options))
     if status:
         raise click.exceptions.Exit(status)

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import Any
 
+from policyengine.commands.run_files import check_files
 from policyengine.commands.run_text import Printer
 from policyengine.kinds.bundle import Bundle, load
 from policyengine.runtime.adapter import Adapter
@@ -15,6 +16,8 @@ from policyengine.runtime.session import Session
 from policyengine.source.errors import InputError
 
 SCRIPTED_MODEL = "scripted"
+_NAMES_CAP = ("openai", "qwen")
+"""Providers whose servers do not agree on the name of the output cap."""
 
 _DEMONSTRATION = """\
 apiVersion: policyengine/v1
@@ -38,14 +41,17 @@ streams:
 
 async def run(
     *, prompt: str, provider: str, base_url: str | None, primary: str | None, fast: str | None, script: str | None,
-    tools: str, window: int | None, fast_window: int | None, resume: str | None, save: str | None, state: str | None,
+    tools: str, window: int | None, fast_window: int | None, max_output: int | None, fast_max_output: int | None,
+    cap_field: str | None, always_summarize: bool, resume: str | None, save: str | None, state: str | None,
     log: str | None, quiet: bool, bundle: str | None,
 ) -> int:  # fmt: skip
     """One turn. The exit status: 0 where the turn has its answer, 1 where it was stopped."""
     from policyengine.runtime.read_only_tools import read_only_tools
 
+    file = state if state is not None and "://" not in state else None
+    check_files({"--save": save, "--log": log, "--state": file, "--resume": resume, "--script": script})
     loaded = load(bundle)
-    opened = _open(provider, base_url, script)
+    opened = _open(provider, base_url, script, cap_field)
     model = primary or _first_model(loaded, opened.name)
     with ExitStack() as logs:
         async with AsyncExitStack() as stack:
@@ -57,6 +63,9 @@ async def run(
                 "tools": read_only_tools(Path.cwd()) if tools == "read-only" else (),
                 "window": window,
                 "fast_window": fast_window,
+                "max_output": max_output,
+                "fast_max_output": fast_max_output,
+                "always_summarize": always_summarize,
                 "fast_routing": True if fast is not None else None,
             }
             if resume is not None:
@@ -80,18 +89,21 @@ async def _turn(session: Session, prompt: str, printer: Printer) -> int:
     return printer.status
 
 
-def _open(name: str, base_url: str | None, script: str | None) -> Provider:
+def _open(name: str, base_url: str | None, script: str | None, cap_field: str | None) -> Provider:
     from policyengine.runtime.providers.opening import open_provider
     from policyengine.runtime.providers.script import Script
     from policyengine.runtime.providers.scripted import Scripted
 
+    if cap_field is not None and name not in _NAMES_CAP:
+        raise InputError(f"--cap-field is for {' and '.join(_NAMES_CAP)}; the provider {name} has one name for the cap")
     if name == "scripted":
         if base_url is not None:
             raise InputError("the scripted provider has no server; leave --base-url out, or name a --provider")
         return Scripted(Script.read(script) if script is not None else Script.parse(_DEMONSTRATION, "demonstration"))
     if script is not None:
         raise InputError(f"--script is for the scripted provider, not for {name}")
-    return open_provider(name, **({"base_url": base_url} if base_url is not None else {}))
+    given = {"base_url": base_url, "cap_field": cap_field}
+    return open_provider(name, **{option: value for option, value in given.items() if value is not None})
 
 
 def _first_model(bundle: Bundle, provider: str) -> str:

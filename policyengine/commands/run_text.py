@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from policyengine.commands.options import counted, thousands
 from policyengine.runtime import events as e
+from policyengine.source.render import printable
 
 
 class Printer:
@@ -27,6 +29,8 @@ class Printer:
         self._dim = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
         self._pending: list[str] = []
         self._open_line = False
+        self._results: dict[str, tuple[str, str]] = {}
+        """Name and output of each tool of the batch, in the order in which they were called."""
 
     def show(self, event: e.Event) -> None:
         """Print one event."""
@@ -36,9 +40,16 @@ class Printer:
             self._withdrawn(event)
         elif isinstance(event, e.RoundEnded):
             self._answer()
+            self._results.clear()
+        elif isinstance(event, e.ToolStarted):
+            self._results[event.call_id] = (event.name, "")
+        elif isinstance(event, e.ToolEnded):
+            self._results[event.call_id] = (event.name, event.output)
         elif isinstance(event, e.TurnEnded):
             self._answer()
             self.status = 0 if event.status in ("completed", "skipped") else 1
+        elif isinstance(event, e.Routed) and event.decision == "skip":
+            self._artefact()
         line = _LINES.get(type(event))
         said = line(event) if line is not None else None
         if said and (not self._quiet or isinstance(event, _WARNINGS)):
@@ -47,7 +58,6 @@ class Printer:
     def _text(self, text: str) -> None:
         if self._live:
             click.echo(text, nl=False)
-            sys.stdout.flush()
             self._open_line = not text.endswith("\n")
         else:
             self._pending.append(text)
@@ -65,6 +75,14 @@ class Printer:
             self._pending.clear()
         self._end_line()
 
+    def _artefact(self) -> None:
+        """The round after the tools is skipped: what they gave is the answer."""
+        self._answer()
+        named = len(self._results) > 1
+        for name, output in self._results.values():
+            text = "\n".join(printable(line) for line in output.split("\n")) if self._live else output
+            click.echo((f"[{name}]\n" if named else "") + text.removesuffix("\n"))
+
     def _end_line(self) -> None:
         if self._open_line:
             click.echo()
@@ -72,7 +90,9 @@ class Printer:
 
     def _say(self, line: str) -> None:
         self._end_line()
-        click.echo(click.style(f"· {line}", dim=True) if self._dim else f"· {line}", err=True)
+        with suppress(OSError):
+            # What stands beside the answer is no reason to lose it.
+            click.echo(click.style(f"· {line}", dim=True) if self._dim else f"· {line}", err=True)
 
 
 def _measured(event: e.ContextMeasured) -> str:
@@ -84,8 +104,16 @@ def _measured(event: e.ContextMeasured) -> str:
 
 
 def _routed(event: e.Routed) -> str:
+    if event.decision == "skip":
+        answer = "what the tool gave is the answer; --always-summarize lets the model answer"
+        return f"after the tools: skip (prompt is a {event.prompt_class}); {answer}"
     veto = f", veto {event.veto_reason}" if event.veto_reason else f", {event.reason}"
     return f"after the tools: {event.decision}{veto} (prompt is a {event.prompt_class})"
+
+
+def _windowless(event: e.WindowUnknown) -> str:
+    option = "--fast-window" if event.call == "fast" else "--window"
+    return f"warning: the window of {event.model} is unknown: {event.instead}; state it with {option} N"
 
 
 def _tool(event: e.ToolEnded) -> str:
@@ -116,6 +144,7 @@ _LINES: dict[type, Callable[[Any], str | None]] = {
     e.Degraded: lambda one: f"warning: {one.what} failed ({one.error}); {one.how}",
     e.Restored: lambda one: f"{one.what} works again",
     e.LoopSuspected: lambda one: f"stopped: the same {one.what} came {counted(one.times, 'time')}",
+    e.WindowUnknown: _windowless,
     e.CapabilityMissing: lambda one: f"{one.message}; {one.instead}",
     e.FastTurnedOff: lambda one: (
         f"fast routing is off: {one.fallbacks} of {counted(one.fast_rounds, 'fast round')} fell back"

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,24 @@ from policyengine.sessions.qwen_code import OWN
 from policyengine.source.errors import InputError
 
 _FINISH = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY", "error": "OTHER"}
+_LOOKED_AT = 50
+"""Lines that are looked at to tell a saved session from any other file."""
+
+
+def is_saved_session(path: Path) -> bool:
+    """Whether a file looks like a session that was saved here. Raises `InputError` where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            for line in islice(file, _LOOKED_AT):
+                try:
+                    record = json.loads(line)
+                except (ValueError, RecursionError):
+                    return False
+                if isinstance(record, dict) and OWN in record:
+                    return True
+    except OSError as error:
+        raise InputError(f"{path}: the file cannot be read: {error.strerror}") from None
+    return False
 
 
 class Transcript:

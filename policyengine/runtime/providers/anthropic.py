@@ -37,6 +37,7 @@ class Anthropic(SdkProvider):
     """The Messages API."""
 
     extra: ClassVar[str] = "anthropic"
+    key_variable: ClassVar[str] = "ANTHROPIC_API_KEY"
 
     def __init__(self, options: Options | None = None, name: str = "anthropic") -> None:
         self.name = name
@@ -56,7 +57,7 @@ class Anthropic(SdkProvider):
         )
         # This SDK would say so at the first request only.
         if not (client.api_key or client.auth_token or getattr(client, "credentials", None)):
-            raise plain_failure(self.name, "auth", "no key is set")
+            raise plain_failure(self.name, "auth", f"no key is set; set {self.key_variable}")
         return client
 
     async def close_client(self, client: Any) -> None:

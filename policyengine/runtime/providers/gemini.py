@@ -51,6 +51,7 @@ class Gemini(SdkProvider):
     """The Gemini API."""
 
     extra: ClassVar[str] = "gemini"
+    key_variable: ClassVar[str] = "GEMINI_API_KEY"
 
     def __init__(self, options: GeminiOptions | None = None, name: str = "gemini") -> None:
         self.name = name

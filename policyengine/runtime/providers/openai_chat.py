@@ -45,6 +45,7 @@ class OpenAIChat(SdkProvider):
     """Chat Completions of `name`: `openai`, or `qwen` with DashScope's base URL."""
 
     extra: ClassVar[str] = "openai"
+    key_variable: ClassVar[str] = "OPENAI_API_KEY"
 
     def __init__(self, options: ChatOptions | None = None, name: str = "openai") -> None:
         self.name = name
@@ -183,7 +184,7 @@ def openai_client(sdk: Any, options: Options, key_variable: str | None, name: st
 
     key = options.api_key
     if key is None and key_variable and not (key := os.environ.get(key_variable)):
-        raise plain_failure(name, "auth", f"set {key_variable}")
+        raise plain_failure(name, "auth", f"no key is set; set {key_variable}")
     return sdk.AsyncOpenAI(
         api_key=key,
         base_url=options.base_url,

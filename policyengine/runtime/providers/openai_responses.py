@@ -43,6 +43,7 @@ class OpenAIResponses(SdkProvider):
     """The Responses API."""
 
     extra: ClassVar[str] = "openai"
+    key_variable: ClassVar[str] = "OPENAI_API_KEY"
 
     def __init__(self, options: Options | None = None, name: str = "openai") -> None:
         self.name = name

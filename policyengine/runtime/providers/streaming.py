@@ -79,6 +79,8 @@ class SdkProvider(ABC):
 
     name: str
     extra: ClassVar[str]
+    key_variable: ClassVar[str]
+    """The environment variable that this provider's SDK takes its key from."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -173,7 +175,7 @@ class SdkProvider(ABC):
             missing_key = type(error) is ValueError or type(error).__module__.startswith(("openai", "anthropic"))
             if not missing_key:
                 raise
-        raise plain_failure(self.name, "auth", "no key is set")
+        raise plain_failure(self.name, "auth", f"no key is set; set {self.key_variable}")
 
     def _failure(self, error: Exception | None, watch: Any, reading: Reading) -> ProviderError:
         import httpx2

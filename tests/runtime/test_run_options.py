@@ -1,0 +1,192 @@
+"""`policyengine run`: what is shown where a round is skipped, files that are looked at first, stops, limits."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from policyengine.sessions import read
+
+SCRIPT = """\
+apiVersion: policyengine/v1
+kind: Script
+streams:
+  - when: {last_role: user}
+    events:
+      - call: {name: read_file, arguments: {path: a.txt}}
+      - usage: {input: 900, output: 30}
+      - finish: tool_calls
+  - times: always
+    events:
+      - text: "It is in a.txt."
+      - usage: {input: 1100, output: 20}
+      - finish: stop
+"""
+ENDLESS = SCRIPT.replace('- text: "It is', '- text: "half"\n      - delay_ms: 600000\n      - text: "It is')
+
+
+def _command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "policyengine", "run", *arguments]
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    return subprocess.run(
+        _command(*arguments), cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "a.txt").write_text("hay\nneedle\n")
+    (tmp_path / "b.txt").write_text("more\n")
+    (tmp_path / "script.yaml").write_text(SCRIPT)
+    (tmp_path / "endless.yaml").write_text(ENDLESS)
+    return tmp_path
+
+
+def test_where_the_round_is_skipped_what_the_tool_gave_is_the_answer(folder: Path) -> None:
+    done = _run(folder, "show me a.txt", "--script", "script.yaml")
+    assert (done.returncode, done.stdout) == (0, "hay\nneedle\n")
+    assert "after the tools: skip" in done.stderr
+    assert "--always-summarize" in done.stderr
+    quiet = _run(folder, "show me a.txt", "--script", "script.yaml", "--quiet")
+    assert (quiet.stdout, quiet.stderr) == ("hay\nneedle\n", "")
+
+
+def test_several_results_are_told_apart(folder: Path) -> None:
+    more = "      - call: {name: read_file, arguments: {path: b.txt}}\n      - usage: {input: 900"
+    (folder / "script.yaml").write_text(SCRIPT.replace("      - usage: {input: 900", more))
+    done = _run(folder, "show me both", "--script", "script.yaml", "-q")
+    assert done.stdout == "[read_file]\nhay\nneedle\n[read_file]\nmore\n"
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_person_can_have_every_answer_summarized(folder: Path, resumed: bool) -> None:
+    more: list[str] = []
+    if resumed:
+        _run(folder, "show me a.txt", "--script", "script.yaml", "--save", "s.jsonl", "-q")
+        more = ["--resume", "s.jsonl"]
+    done = _run(folder, "show me a.txt", "--script", "script.yaml", "--always-summarize", "-q", *more)
+    assert (done.returncode, done.stdout) == (0, "It is in a.txt.\n")
+
+
+REFUSED: dict[str, tuple[list[str], str]] = {
+    "one file for session and log": (["--save", "f", "--log", "f"], "--save and --log name the same file f"),
+    "the same by another way": (["--save", "f", "--log", "sub/../f"], "name the same file"),
+    "the same by a link": (["--save", "link", "--log", "notes.md"], "name the same file"),
+    "one file for state and log": (["--state", "f.db", "--log", "f.db"], "--log and --state name the same file"),
+    "the script as log": (["--log", "script.yaml"], "--log and --script name the same file"),
+    "a resumed session as log": (["--resume", "s.jsonl", "--log", "s.jsonl"], "--log and --resume name the same file"),
+    "a text as log": (["--log", "notes.md"], "notes.md: this file is no decision log"),
+    "a text as session": (["--save", "notes.md"], "notes.md: this file is no session that was saved here"),
+    "a folder that is not there": (["--save", "no/such/s.jsonl"], "the session cannot be saved here: No such file"),
+    "a folder as session": (["--save", "sub"], "this is a folder; --save takes a file"),
+    "a device as session": (["--save", os.devnull], "this is no regular file"),
+    "a name for the cap that nobody needs": (["--cap-field", "max_tokens"], "--cap-field is for openai and qwen"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_would_fail_or_overwrite_is_refused_before_a_model_is_asked(name: str, folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "notes.md").write_text("my notes\n")
+    (folder / "link").symlink_to("notes.md")
+    (folder / "s.jsonl").write_text('{"uuid":"1"}\n')
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    arguments, said = REFUSED[name]
+    script = [] if "--script" in arguments else ["--script", "script.yaml"]
+    done = _run(folder, "show me a.txt", *script, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert "round 1" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert {path: path.read_bytes() for path in folder.iterdir() if path in before} == before
+
+
+def test_a_session_may_be_saved_where_it_was(folder: Path) -> None:
+    for more in ([], ["--resume", "s.jsonl"], []):
+        done = _run(folder, "show me a.txt", "--script", "script.yaml", "--save", "s.jsonl", "-q", *more)
+        assert done.returncode == 0, done.stderr
+
+
+def _stopped(folder: Path, name: str, number: int) -> tuple[int, str, int]:
+    """Status, what was said, and how many records there are of a turn that is stopped while its answer streams."""
+    command = _command("show me", "--script", "endless.yaml", "--save", f"{name}.s", "--log", f"{name}.l")
+    with subprocess.Popen(
+        [*command, "--always-summarize"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        said = ""
+        for line in process.stderr:
+            said += line
+            if "context" in line and "round 2" in said:
+                break
+        # The answer has begun and says nothing more.
+        time.sleep(1)
+        process.send_signal(number)
+        said += process.stderr.read()
+        status = process.wait(timeout=60)
+    return status, said, len((folder / f"{name}.l").read_text().splitlines())
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no such signals")
+def test_a_stop_from_outside_keeps_session_and_records(folder: Path) -> None:
+    status, _, records = _stopped(folder, "int", signal.SIGINT)
+    assert status == 130
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name)
+        status, said, found = _stopped(folder, name, number)
+        assert status == 128 + number
+        assert f"stopped by {name}" in said
+        assert "Traceback" not in said
+        assert found == records
+        assert len(read(folder / f"{name}.s").turns) == 1
+        assert json.loads((folder / f"{name}.l").read_text().splitlines()[-1])["chain"]
+
+
+def test_a_window_that_nobody_knows_is_said_once_with_the_option_that_states_it(folder: Path) -> None:
+    models = ["--primary", "big", "--fast", "small"]
+    done = _run(folder, "show me", "--script", "script.yaml", "--always-summarize", *models)
+    assert done.stderr.count("the window of big is unknown") == 1
+    assert done.stderr.count("the window of small is unknown") == 1
+    assert "state it with --window N" in done.stderr
+    assert "(would_compress)" in done.stderr
+    assert "state it with --fast-window N" in done.stderr
+    known = _run(folder, "show me", "--script", "script.yaml", *models, "--window", "9000", "--fast-window", "9000")
+    assert "is unknown" not in known.stderr
+
+
+KEYS = {
+    "openai": "OPENAI_API_KEY", "openai-responses": "OPENAI_API_KEY", "qwen": "DASHSCOPE_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY",
+}  # fmt: skip
+SDKS = {"anthropic": "anthropic", "gemini": "google.genai"}
+
+
+@pytest.mark.parametrize("provider", KEYS)
+def test_a_missing_key_names_the_variable_that_takes_it(provider: str, folder: Path) -> None:
+    pytest.importorskip(SDKS.get(provider, "openai"))
+    done = _run(folder, "hi", "--provider", provider, "-q")
+    assert done.returncode == 2
+    assert f"set {KEYS[provider]}" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_model_that_the_catalogue_lacks_gets_its_output_limit_from_the_person(folder: Path) -> None:
+    pytest.importorskip("anthropic")
+    arguments = ["hi", "--provider", "anthropic", "--primary", "new-model", "--window", "200000", "-q"]
+    environment = {**os.environ, "ANTHROPIC_API_KEY": "sk-none", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+    done = subprocess.run(
+        _command(*arguments), cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 2
+    assert "needs an output cap" in done.stderr
+    assert "--max-output N" in done.stderr
