@@ -16,6 +16,7 @@ from policyengine.kinds.tokenizers import Count as TokenCount
 from policyengine.kinds.tokenizers import TokenizerUnavailableError, counter
 from policyengine.rules.decision import Decision
 from policyengine.source.errors import InputError
+from policyengine.source.nearest import did_you_mean
 
 BREAKER_FIELDS = ("consecutive_failures", "rescues", "opened_at_ms", "probe_at_ms", "generation")
 
@@ -142,7 +143,7 @@ class Loop:
 
     def __init__(self, bundle: Bundle, ladder: str | None = None) -> None:
         self.bundle = bundle
-        self.ladder = bundle.policy(ladder) if ladder else bundle.serving("Ladder")
+        self.ladder = _ladder(bundle, ladder) if ladder is not None else bundle.serving("Ladder")
         self.estimate = bundle.serving("TokenEstimate")
         self.tips = bundle.serving("Tips")
         self.breaker = bundle.serving("Breaker")
@@ -409,6 +410,16 @@ class Loop:
             "added": count.added.as_input(),
             "history": count.history.as_input(),
         }
+
+
+def _ladder(bundle: Bundle, name: str) -> Policy:
+    """The ladder called `name`. Raises `InputError` where the bundle has none of that name."""
+    ladders = {policy.name: policy for policy in bundle.of_kind("Ladder")}
+    found = ladders.get(name)
+    if found is None:
+        hint = did_you_mean(name, ladders) or f"it has: {', '.join(ladders)}"
+        raise InputError(f"the bundle {bundle.path} has no ladder `{name}`; {hint}")
+    return found
 
 
 def _carried(state: LoopState, outcome: Mapping[str, Any]) -> LoopState:
