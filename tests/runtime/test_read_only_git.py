@@ -38,8 +38,8 @@ class Repository:
 
     def git(self, *command: str, given: str = "", where: Path | None = None, check: bool = True) -> str:
         done = subprocess.run(
-            ["git", *command], cwd=where or self.root, env=_ENVIRONMENT, input=given, text=True, capture_output=True, timeout=60,
-            check=False,
+            ["git", *command], cwd=where or self.root, env=_ENVIRONMENT, input=given, text=True,
+            capture_output=True, timeout=60, check=False,
         )  # fmt: skip
         assert not check or done.returncode == 0, done.stderr
         return done.stdout.strip()
