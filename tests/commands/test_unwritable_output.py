@@ -1,4 +1,4 @@
-"""Output that cannot be written is one clear line and status 2, whatever the command; a reader that goes is no fault."""
+"""Output that cannot be written is one clear line and status 2, whatever the command; a reader may go away."""
 
 from __future__ import annotations
 
