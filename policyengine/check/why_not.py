@@ -295,6 +295,8 @@ def _tried(policy: Policy, read: Read, input: Mapping[str, Any], goal: _Goal) ->
         return
     pairs = 0
     for (one, firsts), (two, seconds) in itertools.combinations(options.items(), 2):
+        if one == two[: len(one)] or two == one[: len(two)]:
+            continue  # a list and an item of it: what replaces the list need not have the item
         for first, second in itertools.product(firsts, seconds):
             pairs += 1
             if pairs > _MOST_PAIRS:

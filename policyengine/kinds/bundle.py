@@ -21,7 +21,6 @@ from policyengine.source.errors import BundleError, InputError
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.nearest import did_you_mean
 from policyengine.source.resources import policies_folder
-from policyengine.source.schema import load_schema, validate
 from policyengine.source.text import shown_path
 from policyengine.source.yaml import CODE as YAML
 from policyengine.source.yaml import read_documents
@@ -248,7 +247,7 @@ def _accepted(document: Document, findings: list[Finding]) -> Kind | None:
         _report(findings, document, ("kind",), message, hint)
         return None
     kind = KINDS[name]
-    found = validate(data, load_schema(kind.file), document)
+    found = kind.findings(data, document)
     findings += found
     return None if found else kind
 

@@ -9,6 +9,10 @@ from typing import Any
 
 from policyengine.kinds.spec import Spec
 from policyengine.rules.table import Table
+from policyengine.source.document import Document
+from policyengine.source.finding import Finding, Severity
+from policyengine.source.input_schema import faults
+from policyengine.source.schema import CODE, load_schema, validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +29,27 @@ class Kind:
     title: str
     build: Callable[[Kind, Spec], Table] | None = None
     on_error: Mapping[str, Any] | None = None
+    input_key: str | None = None
+    """The key of the `spec` under which a document states the schema of its own input."""
     several: bool = False
     """A bundle may hold several of them, each asked by its name; none of them serves for the kind."""
+
+    def findings(self, data: Any, document: Document) -> list[Finding]:
+        """What is wrong with a document by the schemas; `data` is its own, or that of a variant of it."""
+        found = validate(data, load_schema(self.file), document)
+        if found or self.input_key is None:
+            return found
+        at = ("spec", self.input_key)
+        return [
+            Finding(
+                CODE,
+                Severity.ERROR,
+                fault.message,
+                (document.key_place if fault.at_key else document.place)((*at, *fault.path)),
+                fault.hint,
+            )
+            for fault in faults(data["spec"][self.input_key])
+        ]
 
     @property
     def file(self) -> str:

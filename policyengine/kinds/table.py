@@ -13,4 +13,4 @@ def build(kind: Kind, spec: Spec) -> Table:
     return plain.build_over(kind, spec, spec.get("input"))
 
 
-KIND = Kind("Table", "A table of your own", build, several=True)
+KIND = Kind("Table", "A table of your own", build, input_key="input", several=True)

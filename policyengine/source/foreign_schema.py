@@ -75,7 +75,7 @@ class ForeignSchema:
         if self.dialect not in _DIALECTS:
             raise ForeignSchemaError(("$schema",), f"this dialect is not known; use {_NEWEST}, or leave it out")
         _Checker(self.dialect, copy).check()
-        self._validator = _validator(self.dialect)(copy, registry=_nothing())
+        self._validator = validator_class(self.dialect)(copy, registry=_nothing())
 
     def errors(self, data: Any, most: int = 100) -> list[Any]:
         """What is wrong with `data`, at most so many errors of jsonschema's. Raises `UncheckableError`."""
@@ -279,8 +279,8 @@ def _step(count: int = 1) -> None:
 
 
 @cache
-def _validator(dialect: str) -> Any:
-    """A validator class that counts its steps and matches by RE2."""
+def validator_class(dialect: str = _NEWEST) -> Any:
+    """A validator class of jsonschema's that counts its steps and matches by RE2."""
     jsonschema: Any = import_module("jsonschema")
     base = getattr(jsonschema, _DIALECTS[dialect])
     keywords = {

@@ -19,7 +19,7 @@ from policyengine.source.errors import InputError
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.resources import schemas_folder
 from policyengine.source.schema_code import function_of
-from policyengine.source.schema_quick import Check, Compiler, UnsupportedError
+from policyengine.source.schema_quick import FOREIGN, Check, Compiler, UnsupportedError
 
 if TYPE_CHECKING:
     from policyengine.source.schema_errors import Complaint
@@ -100,15 +100,15 @@ def input_check(schema: Schema) -> Check:
 
 def _input_check(schema: Schema) -> Check:
     try:
-        return function_of(schema, schema.get("$id", f"{_BASE}unnamed"), _compiler)
+        return function_of(schema, schema.get("$id", FOREIGN), _compiler)
     except (UnsupportedError, InputError):
         return lambda data: not _complaints(data, schema, lambda _: None, (), INPUT)
 
 
-def input_misfits(data: Any, schema: Schema) -> list[str]:
+def input_misfits(data: Any, schema: Schema, whole: str = INPUT) -> list[str]:
     """The same as `validate_input` for a log: one line each that says which field and what was expected, and holds
-    no value of the input."""
-    found = _complaints(data, schema, lambda _: None, (), INPUT)
+    no value of the input. `whole` is what the input as a whole is called."""
+    found = _complaints(data, schema, lambda _: None, (), whole)
     return list(dict.fromkeys(complaint.plain for complaint in found))
 
 
@@ -146,7 +146,7 @@ def _compiled(schema: Schema) -> tuple[Check | None, Callable[[], Any]]:
     """A quick check, where the schema allows one, and what makes the jsonschema validator that explains."""
     found = _cached.get(id(schema))
     if found is None or found[0] is not schema:
-        base = schema.get("$id", f"{_BASE}unnamed")
+        base = schema.get("$id", FOREIGN)
         check: Check | None = None
         with suppress(UnsupportedError, InputError):
             check = _compiler.check(schema, base)
@@ -164,6 +164,10 @@ _compiler = Compiler(lambda address: load_schema(_name(address)))
 
 
 def _validator(schema: Schema) -> Any:
+    if schema["$id"] == FOREIGN:
+        from policyengine.source.foreign_schema import validator_class
+
+        return validator_class()(schema, registry=_registry())
     from jsonschema import Draft202012Validator
 
     return Draft202012Validator(schema, registry=_registry())

@@ -113,7 +113,7 @@ class _Explainer:
             yield self._missing(error, path)
         elif keyword == "dependentRequired":
             yield self._complaint(path, f": {_dependent(error)}", hint=_about(error.schema))
-        elif "propertyNames" in error.absolute_schema_path:
+        elif _about_name(error):
             yield self._bad_key(error, path)
         elif keyword in ("type", "enum", "const"):
             expected, hint = self._expected(error, path)
@@ -277,8 +277,9 @@ class _Explainer:
 
     def _branches(self, error: Any, path: Path) -> Iterator[Complaint]:
         branches: dict[Any, list[Any]] = {}
-        for child in error.context or ():
-            branches.setdefault(child.schema_path[0], []).append(child)
+        for number, child in enumerate(error.context or ()):
+            # An error of the branch `false` has no path.
+            branches.setdefault(child.schema_path[0] if child.schema_path else f"false {number}", []).append(child)
         if not branches:  # a oneOf of which several branches hold
             yield self._several(error, path)
             return
@@ -381,6 +382,12 @@ def shown(value: Any, name: str = "") -> str:
     if value is None or isinstance(value, bool | int | float):
         return _short(json.dumps(value), _SHOWN_VALUE)
     return f"a {type(value).__name__}, which JSON does not have"
+
+
+def _about_name(error: Any) -> bool:
+    """Whether an error is about the name of a key. A schema of schemas has a property of that name, too."""
+    path = list(error.absolute_schema_path)
+    return any(step == "propertyNames" and path[at - 1 : at] != ["properties"] for at, step in enumerate(path))
 
 
 def _short(text: str, length: int) -> str:

@@ -45,8 +45,8 @@ NEAREST = [
 @pytest.mark.parametrize(("policy", "wanted", "settings", "change"), NEAREST)
 def test_nearest(policy: str, wanted: str, settings: tuple[str, ...], change: dict[str, Any]) -> None:
     found = _run(policy, wanted, *settings)
-    assert found.exit_code == 0, found.output
-    nearest = json.loads(found.output)["why_not"]["nearest"]
+    assert found.exit_code == 0, found.stdout
+    nearest = json.loads(found.stdout)["why_not"]["nearest"]
     changes = [{one["path"]: one["new"] for one in row["changes"]} for row in nearest]
     ((path, value),) = change.items()
     assert any(set(row) == {path} and (value is None or row[path] == value) for row in changes), changes
@@ -61,7 +61,7 @@ def test_nearest(policy: str, wanted: str, settings: tuple[str, ...], change: di
 
 
 def test_a_number_is_changed_no_further_than_needed() -> None:
-    row = json.loads(_run("floor", "tier=hard", *LADDER).output)["why_not"]["nearest"]
+    row = json.loads(_run("floor", "tier=hard", *LADDER).stdout)["why_not"]["nearest"]
     one = next(one for one in row if one["changes"][0]["path"] == "tokens")
     ladder = load().policy("floor")
     assert ladder.outcome({**one["input"], "tokens": one["input"]["tokens"] - 1})["tier"] == "auto"
@@ -105,5 +105,5 @@ def test_without_the_solver_single_fields_are_still_found(
 
     for module in ("symbols", "inputs", "translate", "calculation", "searching", "witnesses", "solver"):
         monkeypatch.setattr(f"policyengine.check.proofs.{module}.z3", missing)
-    rows = json.loads(_run(policy, wanted, *settings).output)["why_not"]["nearest"]
+    rows = json.loads(_run(policy, wanted, *settings).stdout)["why_not"]["nearest"]
     assert {**change}.keys() & {one["path"] for row in rows for one in row["changes"]}

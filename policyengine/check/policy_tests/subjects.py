@@ -13,12 +13,12 @@ from policyengine.kinds.bundle import Bundle
 from policyengine.kinds.kind import Kind
 from policyengine.kinds.paths import set_path
 from policyengine.kinds.policy import Policy
+from policyengine.kinds.registry import KINDS
 from policyengine.kinds.spec import Spec, SpecError
 from policyengine.kinds.word_lists import entries
 from policyengine.rules.table import HitPolicy, Outcome, Table
 from policyengine.source.document import Document
 from policyengine.source.errors import InputError
-from policyengine.source.schema import load_schema, validate
 
 Words = Mapping[str, tuple[str, ...]]
 
@@ -133,8 +133,7 @@ def varied(document: Document, variant: Mapping[str, Any]) -> Document:
 def changed_to(document: Document, data: Mapping[str, Any]) -> Document:
     """The document with other data; its places stay those of the original. Raises `SpecError` for bad data."""
     kind = data["kind"]
-    schema = load_schema(Kind(kind, "").file)
-    if found := validate(data, schema, document):
+    if found := (KINDS.get(kind) or Kind(kind, "")).findings(data, document):
         raise SpecError(found[0].message, ("spec",), found[0].hint)
     changed = copy.copy(document)
     changed.data = data

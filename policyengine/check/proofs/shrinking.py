@@ -56,12 +56,12 @@ def at(value: Any, path: Path) -> Any:
 
 
 def replaced(value: Any, path: Path, new: Any) -> Any:
-    """A copy with one place replaced."""
+    """A copy with one place replaced; a field that is not there is added."""
     if not path:
         return new
     step, *rest = path
     copy: Any = list(value) if isinstance(value, list) else dict(value)
-    copy[step] = replaced(copy[step], tuple(rest), new)
+    copy[step] = replaced(copy[step], tuple(rest), new) if rest else new
     return copy
 
 
