@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from policyengine.commands.options import bundle_option, load_bundle, print_json, say_none_counted
+from policyengine.commands.outputs import keep_recordings
 
 _NUMBERS = (
     "primary_ms_p50", "primary_ms_p95", "fast_ms_p50", "fast_ms_p95", "primary_cached_ms_p50", "fast_uncached_ms_p50",
@@ -41,15 +42,19 @@ def command(
     """
     from policyengine.commands.gate_text import measures_text, verdict_text
     from policyengine.log.filters import period
-    from policyengine.log.gates import Facts, ask, gate_policy, model_facts, numbers, write_baseline
+    from policyengine.log.gates import Facts, ask, check_models, gate_policy, model_facts, numbers, write_baseline
     from policyengine.log.read import log_files
     from policyengine.log.scan import count
 
+    files = log_files(logs)
+    if output is not None:
+        keep_recordings("--output", output, files)
     loaded = load_bundle(bundle)
     policy = gate_policy(loaded, gate)
+    check_models(loaded, policy, primary_model, fast_model)
     family, thinking = model_facts(loaded, primary_model, fast_model)
     facts = Facts(same_family=family, thinking_equal=thinking)
-    tally = count(log_files(logs), wanted=period(since, until)).whole
+    tally = count(files, wanted=period(since, until)).whole
     say_none_counted(tally.records)
     verdict = ask(policy, tally, facts)
     found = {name: one for name, one in numbers(tally, facts).items() if name in _NUMBERS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from policyengine.commands.model_calls import base_url_option, model_option, provider_option
-from policyengine.commands.options import bundle_option, load_bundle, print_json
+from policyengine.commands.options import bundle_option, load_bundle, print_json, refuse_idle
 
 
 @click.command(
@@ -52,12 +52,12 @@ def command(
     from policyengine.compression.trial import Trials
     from policyengine.kinds.loop import Loop
     from policyengine.sessions import read
-    from policyengine.source.errors import InputError
 
-    if compare and (method or cycles):
-        raise InputError("--compare runs every method once; leave --method and --cycles out")
-    if cycles and at:
-        raise InputError("--cycles compacts over the whole session; leave --at out")
+    if compare:
+        idle = ("method", "cycles", "profile", "keep_nothing", "window")
+        refuse_idle("has no effect with --compare, which runs every method once and keeps nothing; leave it out", *idle)
+    if cycles:
+        refuse_idle("has no effect with --cycles, which compacts over the whole session; leave it out", "at", "window")
     loop = Loop(load_bundle(bundle))
     compressor = Compressor(loop)
     ask = asker(loop, provider, model, base_url)

@@ -26,7 +26,9 @@ def command(
     from policyengine.kinds.loop import Loop
 
     loop = Loop(load_bundle(bundle), ladder)
-    if (window is None) == (model is None):
+    if window is not None and model is not None:
+        raise click.UsageError("give --window N or --model NAME, not both: a model has its window")
+    if window is None and model is None:
         raise click.UsageError("give the window with --window N, or the model with --model NAME")
     if model is not None:
         window = _window_of(loop, model)

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from policyengine.commands.options import bundle_option, load_bundle, print_json
+from policyengine.commands.options import bundle_option, load_bundle, print_json, refuse_idle
+from policyengine.commands.outputs import keep_inputs
 
 
 @click.command(
@@ -28,7 +29,7 @@ from policyengine.commands.options import bundle_option, load_bundle, print_json
     "--why-not", "wanted", metavar="FIELD=VALUE",
     help="Name the nearest change of the input that would give this outcome; `rule=ID` asks for a rule.",
 )  # fmt: skip
-@click.option("--log", metavar="FILE", help="Append the decision record to this JSONL file.")
+@click.option("--log", metavar="FILE", help="Append the decision record to this file, JSONL or .sqlite.")
 @click.option("--log-prompts", is_flag=True, help="Write prompts into the record as they are, not hashed.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 def command(
@@ -39,6 +40,10 @@ def command(
     from policyengine.commands import why_not_text
     from policyengine.kinds.loop import Made
 
+    if log is None:
+        refuse_idle("says how the record is written; give --log FILE", "log_prompts")
+    elif source is not None:
+        keep_inputs("--log", log, [source])
     loaded = load_bundle(bundle)
     chosen = loaded.policy(policy)
     given = _input(chosen.input_schema, source, settings, example)
@@ -46,11 +51,11 @@ def command(
     decision = chosen.decide(given, trace=trace)
     if log:
         from policyengine.log.record import Recorder
-        from policyengine.log.sinks import JsonlSink
+        from policyengine.log.settings import appending, logging_policy
 
         recorder = Recorder(loaded, show_prompts=log_prompts)
-        with JsonlSink(log) as sink:
-            sink.write(recorder.record(Made(chosen, given, decision)))
+        with appending(log, logging_policy(loaded)) as write:
+            write(recorder.record(Made(chosen, given, decision)))
     other = _why_not(chosen, given, wanted) if wanted is not None else None
     if form == "json":
         print_json(

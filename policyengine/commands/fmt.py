@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from policyengine.commands.options import counted, wants_color
+from policyengine.commands.outputs import writing
 from policyengine.source.finding import Finding, Severity
 
 
@@ -49,7 +50,8 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool) -> None:
             if check:
                 click.echo(f"would change {name}", err=diff)
             elif not diff:
-                write(change)
+                with writing(file):
+                    write(change)
                 click.echo(f"changed {name}")
     if findings:
         click.echo(render_text(findings, texts, color=wants_color()))

@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from policyengine.commands.options import bundle_option, load_bundle, print_json, say_none_counted
+from policyengine.commands.options import bundle_option, load_bundle, print_json, refuse_idle, say_none_counted
+from policyengine.commands.outputs import keep_inputs
 
 
 @click.command(
@@ -50,21 +51,33 @@ def command(
     from policyengine.commands.gate_state import StoredStage
     from policyengine.commands.gate_text import verdict_text
     from policyengine.log.filters import period
-    from policyengine.log.gates import Facts, ask, gate_policy, model_facts, read_baseline
+    from policyengine.log.gates import Facts, ask, check_models, gate_policy, model_facts, read_baseline, reads
     from policyengine.log.read import log_files
     from policyengine.log.scan import count
 
     loaded = load_bundle(bundle)
     policy = gate_policy(loaded, name)
+    before = read_baseline(baseline) if baseline is not None else None
+    files = log_files(logs)
+    if policy.kind.name != "Stage":
+        why = f"is for a gate that moves a rollout stage; `{name}` is a {policy.kind.name}"
+        refuse_idle(why, "stage", "stage_days")
+    if state is None:
+        refuse_idle("is a part of the state store; give --state", "scope")
+    else:
+        keep_inputs("--state", state, files)
+    if not reads(policy, "turn_saved_ms"):
+        refuse_idle(f"has no effect: `{name}` compares nothing with a baseline", "baseline")
+    check_models(loaded, policy, primary_model, fast_model)
     kept = StoredStage(state, scope, policy) if state is not None else None
     stage, stage_days = kept.now(stage, stage_days) if kept is not None else (stage, stage_days)
     facts = Facts(
         stage or "dogfood",
         stage_days or 0,
-        read_baseline(baseline) if baseline else None,
+        before,
         *model_facts(loaded, primary_model, fast_model),
     )
-    tally = count(log_files(logs), wanted=period(since, until)).whole
+    tally = count(files, wanted=period(since, until)).whole
     say_none_counted(tally.records)
     verdict = ask(policy, tally, facts)
     if kept is not None:

@@ -9,6 +9,7 @@ import click
 
 from policyengine.check.formats import github
 from policyengine.check.formats.results import Results
+from policyengine.commands.outputs import writing
 
 
 def show(results: Results, title: str) -> None:
@@ -16,7 +17,7 @@ def show(results: Results, title: str) -> None:
     click.echo(github.render(results))
     where = os.environ.get("GITHUB_STEP_SUMMARY")
     if where:
-        with Path(where).open("a", encoding="utf-8") as stream:
+        with writing(where), Path(where).open("a", encoding="utf-8") as stream:
             stream.write(github.summary(results, title))
     elif more := github.rest(results):
         click.echo(more)

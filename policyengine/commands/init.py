@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from policyengine.commands.options import counted
+from policyengine.commands.outputs import writing
 
 _PLAIN = re.compile(r"[A-Za-z][\w .@/-]*")
 _FIRST = {
@@ -34,7 +35,8 @@ def command(folder: Path, owner: str | None, only: tuple[str, ...], name: str | 
 
     if owner is not None and not _PLAIN.fullmatch(owner):
         raise click.UsageError(f"{owner!r} is no name of a team; use letters, digits, spaces and . @ / - _")
-    written = write_starter(folder, owner, name, only)
+    with writing(folder):
+        written = write_starter(folder, owner, name, only)
     where = shown_path(folder)
     parts = (
         counted(written.policies, "policy", "policies"),

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from policyengine.commands.options import counted, wants_color
+from policyengine.commands.options import counted, refuse_idle, wants_color
+from policyengine.commands.outputs import writing
 
 if TYPE_CHECKING:
     from policyengine.check.lint.config import Config
@@ -45,6 +46,8 @@ def command(
 
     --diff prints a patch; what it leaves goes to stderr.
     """
+    if not (fix or diff):
+        refuse_idle("says which fixes are made; give --fix or --diff with it", "unsafe_fixes")
     if diff and form != "text":
         raise click.UsageError("--diff prints a patch; leave --format out")
     from policyengine.check.lint.engine import Report, joined
@@ -109,7 +112,8 @@ def _fixing(target: Target, config: Config, unsafe: bool, *, write_it: bool, sho
         if show:
             click.echo(change.diff(), nl=False)
         if write_it:
-            write(change)
+            with writing(change.file):
+                write(change)
     return done
 
 

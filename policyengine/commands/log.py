@@ -19,6 +19,7 @@ from policyengine.commands.options import (
     say_none_counted,
     thousands,
 )
+from policyengine.commands.outputs import keep_inputs
 
 if TYPE_CHECKING:
     from policyengine.kinds.bundle import Bundle
@@ -260,12 +261,10 @@ def export_command(files: tuple[str, ...], to: str, output: str, since: str | No
     from policyengine.log.export import write_jsonl, write_parquet
     from policyengine.log.filters import period
     from policyengine.log.read import Unreadable, log_files, records
-    from policyengine.source.errors import InputError
 
     wanted, unreadable = period(since, until), Unreadable()
     chosen = log_files(files)
-    if any(path.resolve() == Path(output).resolve() for path in chosen):
-        raise InputError(f"{output}: is one of the logs that are exported; write to another file")
+    keep_inputs("--output", output, chosen)
     found = (r for path in chosen for r in records(path, unreadable) if wanted.holds(r.get("time")))
     count = (write_parquet if to == "parquet" else write_jsonl)(found, Path(output))
     click.echo(f"{counted(count, 'record')} written to {output}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+from click.core import ParameterSource
 
 from policyengine.source.counts import counted, noun, thousands
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_RECORD", "bundle_folder", "bundle_option", "counted", "load_bundle", "noun", "print_json", "print_jsonl",
-    "say_bundle", "say_none_counted", "thousands", "wants_color",
+    "refuse_idle", "say_bundle", "say_none_counted", "thousands", "wants_color",
 ]  # fmt: skip
 
 NO_RECORD = ("line is no record", "lines are no records")
@@ -44,14 +45,15 @@ def bundle_folder(given: str | None) -> str | Path | None:
 def load_bundle(given: str | None) -> Bundle:
     """The bundle that a command decides by; where nobody named it, `say_bundle` says which it was.
 
-    Raises `BundleError` and `InputError` as `load` does.
+    A file is read within the bundle around it. Raises `BundleError` and `InputError` as `load` does.
     """
-    from policyengine.kinds.bundle import BUILT_IN, load
+    from policyengine.check.around import load_around
+    from policyengine.kinds.bundle import BUILT_IN
     from policyengine.source.errors import BundleError, InputError
 
     folder = bundle_folder(given)
     try:
-        loaded = load(folder)
+        loaded = load_around(folder)
     except (BundleError, InputError) as error:
         if given is not None or folder is None:
             raise
@@ -74,6 +76,18 @@ def say_bundle(ctx: click.Context) -> None:
     which = "the built-in bundle" if bundle.path == policies_folder() else f"the bundle {shown_path(bundle.path)}"
     about = f"{bundle.name} {bundle.version}, digest {bundle.digest[:_DIGEST]}"
     click.echo(printable(f"policyengine: {which} decided ({about})"), err=True)
+
+
+def refuse_idle(why: str, *names: str) -> None:
+    """Refuse options that would have no effect: `why` follows the name of the first of these that was given.
+
+    `names` are parameters of the command that runs. An option with a default counts only where a person wrote it.
+    """
+    ctx = click.get_current_context()
+    for param in ctx.command.params:
+        written = param.name in names and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
+        if written:
+            raise click.UsageError(f"{max(param.opts, key=len)} {why}")
 
 
 def say_none_counted(records: int) -> None:

@@ -42,6 +42,7 @@ def command(
     from policyengine.compression.trial import Trials
     from policyengine.kinds.loop import Loop
     from policyengine.sessions import read
+    from policyengine.source.errors import InputError
 
     loaded = load_bundle(bundle)
     loop = Loop(loaded)
@@ -52,6 +53,8 @@ def command(
     probes = trials.probes()
     written = trials.recorded()
     text = _read(summary) if summary is not None else written.text if written is not None else None
+    if ask is not None and text is None:
+        raise InputError("--provider judges a summary, and this session holds none here; give one with --summary FILE")
     found: dict[str, Any] = {
         "path": recorded.path,
         "at": trials.at,

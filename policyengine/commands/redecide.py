@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import click
 
 from policyengine.commands.max_changed import MaxChanged
 from policyengine.commands.options import NO_RECORD, counted, load_bundle, noun, print_json, print_jsonl, thousands
+from policyengine.commands.outputs import keep_inputs, writing
 from policyengine.log.redecide.moves import Example, Moves
 from policyengine.source.errors import InputError
 from policyengine.source.render import printable
+from policyengine.source.text import shown_path
 
 _MARK = b'"schema":"policyengine.record/'
 _BINARY = (".parquet", ".sqlite", ".sqlite3", ".db")
@@ -48,8 +50,10 @@ def run(
     from policyengine.log.redecide.engines import run as redecide
 
     files = log_files(paths)
+    if output is not None:
+        _prepare(Path(output), files)
     loaded = load_bundle(bundle)
-    with _progress() as progress:
+    with _progress() as progress, writing(output) if output is not None else nullcontext():
         moves = redecide(files, packed(str(loaded.path)), engine=engine, output=output, progress=progress)
     if form == "text":
         click.echo(_text(moves))
@@ -60,6 +64,15 @@ def run(
     if max_changed is not None and (why := max_changed.refusal(moves.moved + gone, moves.decided + gone)):
         click.echo(f"policyengine: {why}", err=True)
         sys.exit(1)
+
+
+def _prepare(output: Path, files: Sequence[Path]) -> None:
+    """See that the folder can be written, before anything is decided. Raises `InputError`."""
+    if output.exists() and not output.is_dir():
+        raise InputError(f"{shown_path(output)}: is no folder; --output takes a folder for Parquet files")
+    keep_inputs("--output", output, {path.parent for path in files if path.suffix == ".parquet"})
+    with writing(output):
+        output.mkdir(parents=True, exist_ok=True)
 
 
 def _text(moves: Moves) -> str:

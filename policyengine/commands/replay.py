@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from policyengine.commands.max_changed import MaxChanged, max_changed_option
-from policyengine.commands.options import bundle_option, load_bundle, print_json, print_jsonl
+from policyengine.commands.options import bundle_option, load_bundle, print_json, print_jsonl, refuse_idle
+from policyengine.commands.outputs import keep_inputs
 
 _LONG_BYTES = 1_000_000
 """Files larger than this get a progress bar (on a terminal)."""
@@ -38,7 +39,9 @@ _LONG_BYTES = 1_000_000
 )
 @click.option("--output", metavar="DIR", help="Decision logs: write every decision here, as Parquet.")
 @click.option("--round", "number", type=click.IntRange(min=1), metavar="K", help="Everything about one round.")
-@click.option("--log", metavar="FILE", help="Append a decision record for each decision to this JSONL file.")
+@click.option(
+    "--log", metavar="FILE", help="Append a decision record for each decision to this file, JSONL or .sqlite."
+)
 @click.option("--log-prompts", is_flag=True, help="Write prompts into the records as they are, not hashed.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text", help="Output format.")
 def command(
@@ -57,10 +60,15 @@ def command(
     from policyengine.commands import redecide
 
     if redecide.are_logs(sessions):
+        only_sessions = ("window", "fast_window", "ladder", "strategy", "number", "log", "log_prompts")
+        refuse_idle("is for sessions; these are decision logs, whose recorded inputs are decided again", *only_sessions)
+        if form == "jsonl":
+            raise click.UsageError("--format jsonl is for sessions; decision logs have one result: --format json")
         redecide.run(sessions, bundle, max_changed, engine, output, form)
         return
-    if max_changed is not None or engine != "local" or output is not None:
-        raise click.UsageError("--max-changed, --engine and --output are for decision logs; these are sessions")
+    refuse_idle("is for decision logs; these are sessions", "max_changed", "engine", "output")
+    if log is None:
+        refuse_idle("says how records are written; give --log FILE", "log_prompts")
     from policyengine.check.replay import Options, SessionReplay, refetched, rounds
     from policyengine.commands import replay_text
     from policyengine.commands.replay_json import as_json, round_json
@@ -68,6 +76,8 @@ def command(
     from policyengine.sessions import read
     from policyengine.source.errors import InputError
 
+    if log is not None:
+        keep_inputs("--log", log, sessions)
     loaded = load_bundle(bundle)
     loop = Loop(loaded, ladder)
     if why := loop.tokenizer()[1]:
@@ -110,14 +120,14 @@ def _recording(stack: ExitStack, bundle: Any, log: str | None, log_prompts: bool
         return lambda row, session, refetch: None
     from policyengine.log.record import Recorder
     from policyengine.log.replay_records import records
-    from policyengine.log.sinks import JsonlSink
+    from policyengine.log.settings import appending, logging_policy
 
-    sink = stack.enter_context(JsonlSink(log))
+    write = stack.enter_context(appending(log, logging_policy(bundle)))
     recorder = Recorder(bundle, source="replay", show_prompts=log_prompts)
 
     def record(row: Any, session: Any, refetch: Any) -> None:
         for item in records(row, session, recorder, refetch):
-            sink.write(item)
+            write(item)
 
     return record
 

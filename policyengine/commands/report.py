@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from policyengine.commands.options import bundle_option, load_bundle
+from policyengine.commands.outputs import keep_recordings
 
 
 @click.command(
@@ -35,7 +36,9 @@ def command(
     from policyengine.log.report.page import page
     from policyengine.source.errors import InputError
 
-    text = page(gather(log_files(logs), load_bundle(bundle), period(since, until), sessions))
+    files = log_files(logs)
+    keep_recordings("--output", output, files)
+    text = page(gather(files, load_bundle(bundle), period(since, until), sessions))
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:

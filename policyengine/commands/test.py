@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from policyengine.commands.options import wants_color
+from policyengine.commands.options import refuse_idle, wants_color
 
 if TYPE_CHECKING:
     from policyengine.check.policy_tests import Report, Request
@@ -57,6 +57,10 @@ def command(
     from policyengine.check.policy_tests import Request
     from policyengine.check.policy_tests.request import MAX_SECONDS, by_bundle
 
+    if not mutate:
+        refuse_idle("bounds the trying of mutants; give --mutate", "max_seconds")
+    if form != "text":
+        refuse_idle(f"is for text; --format {form} has what it has", "trace")
     request = Request(
         tuple(map(Path, paths)),
         Path(bundle) if bundle is not None else None,

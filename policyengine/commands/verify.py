@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from policyengine.commands.options import load_bundle, print_json
+from policyengine.commands.options import load_bundle, print_json, refuse_idle
 
 
 @click.command(
@@ -38,6 +38,8 @@ def command(
     from policyengine.commands import verify_text
     from policyengine.commands.verify_json import as_json
 
+    if form == "json":
+        refuse_idle("is for text; --format json has every claim", "everything")
     if path is not None and bundle is not None:
         raise click.UsageError("give PATH or --bundle, not both")
     where = path if path is not None else bundle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,10 +117,19 @@ def _kill_switch(policy: Policy, tally: Tally) -> Verdict:
 
 def _texts(policy: Policy) -> frozenset[str]:
     """The names of the metrics that a policy's expressions mention."""
+    everything = _expressions(policy)
+    return frozenset(name for name in (*BY_NAME, "turn_saved_ms") if f"{name}." in everything)
+
+
+def reads(policy: Policy, name: str) -> bool:
+    """Whether an expression of a policy mentions a field of its input."""
+    return re.search(rf"\b{re.escape(name)}\b", _expressions(policy)) is not None
+
+
+def _expressions(policy: Policy) -> str:
     table = policy.table
     texts = [rule.when.text for rule in table.rules if rule.when] + [one.text for one in table.derived.values()]
-    everything = " ".join(texts)
-    return frozenset(name for name in (*BY_NAME, "turn_saved_ms") if f"{name}." in everything)
+    return " ".join([*texts, *(one.text for one in table.outputs.values())])
 
 
 def write_baseline(tally: Tally, path: Path) -> None:
@@ -141,6 +151,22 @@ def read_baseline(path: str) -> Mapping[str, Any]:
     if not isinstance(found, dict) or found.get("schema") != BASELINE:
         raise InputError(f"{path}: is no baseline; `policyengine baseline --log FILE -o {path}` writes one")
     return found
+
+
+def check_models(bundle: Bundle, policy: Policy, primary: str | None, fast: str | None) -> None:
+    """Raises `InputError` where models that a person named say nothing to a gate."""
+    if primary is None and fast is None:
+        return
+    if not (reads(policy, "same_family") or reads(policy, "thinking_equal")):
+        raise InputError(f"--primary-model and --fast-model have no effect: `{policy.name}` does not ask about models")
+    if primary is None or fast is None:
+        raise InputError("--primary-model and --fast-model are compared with each other; give both")
+    catalogue = bundle.serving("ModelCatalogue")
+    names = [name for row in catalogue.spec["models"] for name in (row["id"], *row.get("aliases", ()))]
+    for option, model in (("--primary-model", primary), ("--fast-model", fast)):
+        if not catalogue.outcome({"model": model})["known"]:
+            hint = did_you_mean(model, names) or "leave both options out: nothing is known of its family"
+            raise InputError(f"{option}: the catalogue has no model {model!r}; {hint}")
 
 
 def model_facts(bundle: Bundle, primary: str | None, fast: str | None) -> tuple[bool | None, bool | None]:

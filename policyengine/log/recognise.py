@@ -39,6 +39,15 @@ def holds_records(path: Path) -> bool | None:
     return False if filled else None
 
 
+def is_recording(path: Path) -> str | None:
+    """What a file is that nobody means to overwrite: a decision log or a session; None for any other."""
+    if path.suffix in SQLITE_SUFFIXES and path.stat().st_size:
+        return "a database"
+    if path.suffix != ".parquet" and holds_records(path):
+        return "a decision log"
+    return "a session" if _session_format(path) else None
+
+
 def refuse_others(paths: Iterable[Path]) -> None:
     """Raises `InputError` for a file that is no decision log, and where none of the files holds anything.
 
@@ -71,6 +80,11 @@ def not_a_log(path: Path) -> str:
 
 
 def _guess(path: Path) -> str:
+    found = _session_format(path)
+    return f"; it looks like a session ({found}), which `policyengine replay` reads" if found else ""
+
+
+def _session_format(path: Path) -> str | None:
     from policyengine.sessions.detect import line_format
 
     with path.open("rb") as file:
@@ -80,5 +94,5 @@ def _guess(path: Path) -> str:
             except (ValueError, RecursionError):
                 continue
             if isinstance(value, dict) and (found := line_format(value)) is not None:
-                return f"; it looks like a session ({found}), which `policyengine replay` reads"
-    return ""
+                return found
+    return None
