@@ -25,8 +25,10 @@ SHARED = {
     "properties": "list of claims",
     "property": "claim",
     "measure": "measure",
+    "schema": "JSON Schema",
 }
-"""Definitions that another page describes (docs/policies.md, docs/metrics.md), and what a reader calls them."""
+"""Definitions that another page describes (docs/policies.md, docs/metrics.md, JSON Schema's own), and what a reader
+calls them. One may hold itself, so none is gone into."""
 
 _TYPES = {"array": "list", "object": "object", "null": "null"}
 
