@@ -73,16 +73,19 @@ def command(
     if watch:
         _watch(requests, form, trace)
         return
-    if not _run(requests, form, trace):
-        sys.exit(1)
+    if status := _run(requests, form, trace):
+        sys.exit(status)
 
 
-def _run(requests: Sequence[Request], form: str, trace: bool) -> bool:
+def _run(requests: Sequence[Request], form: str, trace: bool) -> int:
+    """The exit status."""
     from policyengine.check.policy_tests import run
 
     reports = [run(one, _progress if one.mutants and form == "text" else None) for one in requests]
     _show(reports, form, trace)
-    return all(report.passed for report in reports)
+    if any(report.broken for report in reports):
+        return 2
+    return 0 if all(report.passed for report in reports) else 1
 
 
 def _show(reports: Sequence[Report], form: str, trace: bool) -> None:

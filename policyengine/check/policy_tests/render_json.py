@@ -29,6 +29,7 @@ def _report(report: Report) -> dict[str, Any]:
     return {
         "bundle": {"name": report.bundle, "version": report.version},
         "passed": report.passed,
+        "broken": report.broken,
         "counts": {
             "documents": len(report.documents),
             "cases": len(report.results),

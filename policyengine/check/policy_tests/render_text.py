@@ -40,11 +40,11 @@ def _report(report: Report, color: bool, all_traces: bool) -> str:
         lines += [f"{counted(short, 'failing case')} shown without the trace: --trace shows all", ""]
     if findings := in_order(report.all_findings):
         lines += [render_findings(findings, report.sources, color=color), ""]
-    if report.show_coverage:
+    if report.show_coverage and not report.broken:
         lines += [*_coverage(report), ""]
-    elif report.min_percent is None:
+    elif report.min_percent is None and not report.broken:
         lines += _not_seen(report)
-    if report.mutants_wanted:
+    if report.mutants_wanted and not report.broken:
         lines += list(_mutants(report))
     lines.append(_painted(summary(report), "32" if report.passed else "31", color))
     return "\n".join(lines)
@@ -107,6 +107,9 @@ def _mutants(report: Report) -> Iterator[str]:
 
 def summary(report: Report) -> str:
     """One line: how many cases passed and failed, and how much of the rules they cover."""
+    if report.broken:
+        found_wrong = counted(len(report.all_findings), "finding")
+        return f"the bundle {shown_path(report.folder)} cannot be used, so nothing was tested; {found_wrong}"
     failed = len(report.failed)
     total = len(report.results)
     count = f"{counted(total, 'case')} in {counted(len(report.documents), 'document')}"

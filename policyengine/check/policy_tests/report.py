@@ -33,6 +33,8 @@ class Report:
     """Text of the files that findings are about, by name."""
     folder: Path = Path()
     """Where the bundle lies."""
+    broken: bool = False
+    """Whether the bundle cannot be used, so that nothing was tested; `findings` say why, as lint does."""
 
     @property
     def failed(self) -> list[CaseResult]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from policyengine.check.policy_tests import reading
 from policyengine.check.policy_tests.checking import check
-from policyengine.check.policy_tests.coverage import coverage
+from policyengine.check.policy_tests.coverage import Coverage, coverage
 from policyengine.check.policy_tests.model import TestCase, TestDocument
 from policyengine.check.policy_tests.mutating import Progress, mutate
 from policyengine.check.policy_tests.recordings import Recordings
@@ -19,16 +20,24 @@ from policyengine.check.policy_tests.subjects import Subjects
 from policyengine.kinds import bundle as bundles
 from policyengine.kinds.bundle import TESTS, Bundle
 from policyengine.source.document import Document
-from policyengine.source.errors import BundleError, InputError
+from policyengine.source.errors import InputError
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.place import Place
+from policyengine.source.text import UnreadableError, read_text, shown_path
 from policyengine.source.yaml import read_documents
 
 
 def run(request: Request, progress: Progress | None = None) -> Report:
-    """Run the policy tests. Raises `BundleError` and `InputError` where there is no bundle to test."""
+    """Run the policy tests. Raises `InputError` where there is no bundle to test.
+
+    Of a bundle that cannot be used the report is `broken`.
+    """
     folder = request.folder
-    bundle, found = _bundle(folder)
+    bundle, found = bundles.check(folder)
+    tests = [finding for finding in found if is_test_file(Path(finding.place.file))]
+    if bundle is None or any(f.severity is Severity.ERROR and f not in tests for f in found):
+        return _broken(folder, [finding for finding in found if finding not in tests] or found)
+    found = [finding for finding in tests if finding.severity is Severity.ERROR]
     subjects = Subjects.of(bundle)
     chosen = _chosen(request, bundle, subjects)
     findings = [*found, *chosen.findings]
@@ -77,18 +86,15 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     return report
 
 
-def _bundle(folder: Path) -> tuple[Bundle, list[Finding]]:
-    """The bundle, and what is wrong with the test documents in it."""
-    bundle, findings = bundles.check(folder)
-    tests = [finding for finding in findings if is_test_file(Path(finding.place.file))]
-    errors = [f for f in findings if f.severity is Severity.ERROR and f not in tests]
-    if bundle is None or errors:
-        if not errors and not findings:
-            raise InputError(f"{folder}: {bundles.NOTHING_DECIDES}")
-        first = (errors or findings)[0]
-        more = f" (and {len(errors) - 1} more; `policyengine lint` lists them)" if len(errors) > 1 else ""
-        raise BundleError(f"{first.place}: {first.message}{more}", errors)
-    return bundle, [finding for finding in tests if finding.severity is Severity.ERROR]
+def _broken(folder: Path, findings: list[Finding]) -> Report:
+    if not findings:
+        raise InputError(f"{shown_path(folder)}: {bundles.NOTHING_DECIDES}")
+    texts: dict[str, str] = {}
+    for file in {finding.place.file for finding in findings}:
+        with suppress(UnreadableError):  # which is what the finding says
+            texts[file] = read_text(file)
+    name = folder.resolve().name
+    return Report(name, "", [], [], findings, Coverage(()), sources=texts, folder=folder, broken=True)
 
 
 @dataclass(slots=True)

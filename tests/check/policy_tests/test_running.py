@@ -1,5 +1,7 @@
 """Running cases, as a person sees it: what passes, what fails, and what a failure shows."""
 
+from xml.etree import ElementTree
+
 import pytest
 
 from policyengine.check.policy_tests.running import agrees
@@ -156,12 +158,48 @@ def test_a_variant_of_the_spec_and_a_carried_field_of_another_name(write, run):
     assert run("test", write(spec), "--bundle", "policies").status == 0
 
 
-def test_a_bundle_that_cannot_be_read_is_one_line_and_status_2(good, run):
-    (good / "light.yaml").write_text("kind: Table\n", encoding="utf-8")
-    result = run("test", "--bundle", good)
+BROKEN = [
+    # what stands in a policy's file, what is said
+    ("kind: Table\n", "the document lacks the key `spec`"),
+    ("kind: [\n", "expected"),
+    (
+        "apiVersion: policyengine/v1\nkind: Tabel\nmetadata: {name: t, version: 1.0.0}\nspec: {}\n",
+        "did you mean `Table`?",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), BROKEN, ids=[row[1] for row in BROKEN])
+def test_a_bundle_that_cannot_be_used_is_said_in_every_format_as_lint_says_it(text, says, good, run, monkeypatch):
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    (good / "light.yaml").write_text(text, encoding="utf-8")
+    linted = run("lint", good, "--format", "json").json["findings"]
+    wanted = {(one["file"], one["line"], one["column"], one["message"]) for one in linted if one["severity"] == "error"}
+    tested = run("test", "--bundle", good, "--format", "json")
+    found = {(one["file"], one["line"], one["column"], one["message"]) for one in tested.json["findings"]}
+    assert tested.status == 2
+    assert (tested.json["passed"], tested.json["broken"], tested.json["cases"]) == (False, True, [])
+    assert found == {one for one in wanted if one[0].endswith("light.yaml")}
+    text = run("test", "--bundle", good)
+    assert text.status == 2
+    assert says in text.out
+    assert text.out.rstrip().splitlines()[-1].startswith(f"the bundle {good} cannot be used, so nothing was tested")
+    junit = run("test", "--bundle", good, "--format", "junit")
+    assert junit.status == 2
+    errors = list(ElementTree.fromstring(junit.out).iter("error"))
+    assert {error.get("message") for error in errors} == {one[3] for one in found}
+    github = run("test", "--bundle", good, "--format", "github")
+    assert github.status == 2
+    assert github.out.count("::error ") == len(found)
+
+
+def test_of_several_bundles_one_that_cannot_be_used_hides_no_other(good, tmp_path, run):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "light.yaml").write_text("kind: Table\n", encoding="utf-8")
+    result = run("test", good, other, "--format", "json")
     assert result.status == 2
-    assert result.out == ""
-    assert len(result.err.strip().splitlines()) == 1
+    assert sorted((one["broken"], one["counts"]["passed"]) for one in result.json["bundles"]) == [(False, 8), (True, 0)]
 
 
 @pytest.mark.parametrize("args", [["nowhere"], ["--bundle", "nowhere"], ["--min", "101"], ["--format", "yaml"]])
