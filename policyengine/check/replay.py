@@ -21,6 +21,7 @@ from policyengine.kinds import compacting
 from policyengine.kinds.loop import (
     AfterBatch,
     Batch,
+    BatchCall,
     BeforeSend,
     Count,
     Loop,
@@ -73,7 +74,7 @@ class RoundReplay:
     made: tuple[Made, ...]
     batch_size: int = 0
     """Tool calls of the batch that this round answers; 0 for the first round of a turn."""
-    batch_calls: tuple[Mapping[str, Any], ...] = ()
+    batch_calls: tuple[BatchCall, ...] = ()
     compaction_result: str | None = None
     unanswered: AfterBatch | None = None
     """What was decided after this round's own batch where no round of the recording answers it."""
@@ -181,7 +182,7 @@ class _Walk:
         count = self._count(self._sizes(recorded[0].pending) if recorded else added)
         after: AfterBatch | None = None
         outcome: Outcome | None = None
-        calls: tuple[Mapping[str, Any], ...] = ()
+        calls: tuple[BatchCall, ...] = ()
         if item.is_continuation and previous is not None:
             # The agent routes a continuation before it looks at how large it is.
             after, calls = self._after(item, self.loop.count_tokens(count), trace)
@@ -326,7 +327,7 @@ class _Walk:
         trace = self.options.trace_round == item.index
         return self._after(item, self.loop.count_tokens(self._count(waiting)), trace)[0]
 
-    def _after(self, item: Round, tokens: int, trace: bool) -> tuple[AfterBatch, tuple[Mapping[str, Any], ...]]:
+    def _after(self, item: Round, tokens: int, trace: bool) -> tuple[AfterBatch, tuple[BatchCall, ...]]:
         turn = self.turns.get(item.turn)
         calls = tuple(self._call(call) for call in self.batch)
         for call in self.batch:
@@ -349,20 +350,20 @@ class _Walk:
         self.compacted = False
         return self.loop.after_batch(batch, history_tokens=tokens, fast_auto=self.fast_auto, trace=trace), calls
 
-    def _call(self, call: ToolCall) -> Mapping[str, Any]:
+    def _call(self, call: ToolCall) -> BatchCall:
         about = self.loop.classify(call.name, call.arguments)
         # Only our own recordings carry a tool's own word; unsaid is no.
         said = call.said or Said(about["kind"], about["mcp"])
-        return {
-            "name": call.name,
-            "tool": about["tool"],
-            "kind": said.kind,
-            "mcp": said.mcp,
-            "error": bool(call.result and call.result.error),
-            "cancelled": bool(call.result and call.result.cancelled),
-            "declares_skip": said.skip_llm_round,
-            "declares_terminal": said.result_is_terminal,
-        }
+        return BatchCall(
+            call.name,
+            said.kind,
+            about["tool"],
+            error=bool(call.result and call.result.error),
+            cancelled=bool(call.result and call.result.cancelled),
+            mcp=said.mcp,
+            declares_skip=said.skip_llm_round,
+            declares_terminal=said.result_is_terminal,
+        )
 
     def _finish(self, item: Round) -> None:
         """Take the round's response into the history."""

@@ -23,7 +23,7 @@ BREAKER_FIELDS = ("consecutive_failures", "rescues", "opened_at_ms", "probe_at_m
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One decision that was made: by which policy, on which input."""
+    """One decision that was made: by which policy, on which input (which must not be changed afterwards)."""
 
     policy: Policy
     input: Mapping[str, Any]
@@ -58,7 +58,13 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """What one session's loop carries from decision to decision."""
+    """What one session's loop carries from decision to decision. Each decision returns the next one.
+
+    - `consecutive_failures`, `rescues`, `opened_at_ms`, `probe_at_ms`, `generation`: the breaker (times are Unix time,
+      ms).
+    - `tier`: the tier of the last send; `tip`: the tip that was shown last.
+    - `compactions_in_a_row`: sends in a row that were compacted.
+    """
 
     consecutive_failures: int = 0
     rescues: int = 0
@@ -76,10 +82,16 @@ class LoopState:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What is known about the size of the next prompt before it is sent."""
+    """What is known about the size of the next prompt before it is sent.
 
-    added: Sizes
-    history: Sizes
+    - `added`: what was added since the last response; `history`: everything before that.
+    - `last_prompt_tokens`: prompt plus output of the last response, tokens; 0 where there is none.
+    - `usage_stale`: the last response is older than the last compaction.
+    - `usage_window`: window of the model that reported it, tokens; None where it is unknown.
+    """
+
+    added: Sizes = field(default_factory=Sizes)
+    history: Sizes = field(default_factory=Sizes)
     last_prompt_tokens: int = 0
     usage_stale: bool = False
     usage_window: int | None = None
@@ -87,7 +99,15 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class BeforeSend:
-    """What was decided before a send. `ladder` is the ladder's whole outcome."""
+    """What was decided before a send.
+
+    - `tokens`: size of the next prompt, None where it is unknown; `tokens_source`: usage, estimated or unknown.
+    - `ladder`: the ladder's whole outcome (`tier`, `warn`, `auto`, `hard`, `compact_max_output_tokens`, ...; tokens).
+    - `breaker`: closed, open or half_open; `rescue`: available or exhausted.
+    - `forced`: whether the compaction has to happen; `compact`: whether it is to happen, and `reason` why.
+    - `tip`: what to show the person (`tip`, `text`, `footer`).
+    - `state`: what the next decision gets; `made`: the decisions in their order.
+    """
 
     tokens: int | None
     tokens_source: str
@@ -111,11 +131,64 @@ class BeforeSend:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """The tool calls of one round and what the turn has come to, as routing and directives see them."""
+class BatchCall:
+    """One tool call of a round and what came of it, as routing and directives see it.
 
-    calls: Sequence[Mapping[str, Any]]
-    prompt: str
+    - `name`: the tool's own name; `tool` its name in the tool catalogue, where that is another one.
+    - `kind`: what it does: read, search, fetch, edit, delete, move, execute, think or other.
+    - `error`: its result carries an error; `cancelled`: it was cancelled.
+    - `mcp`: it comes from an MCP server.
+    - `declares_skip`, `declares_terminal`: its result says `skip_llm_round`, `result_is_terminal`.
+    """
+
+    name: str
+    kind: str
+    tool: str | None = None
+    error: bool = False
+    cancelled: bool = False
+    mcp: bool = False
+    declares_skip: bool = False
+    declares_terminal: bool = False
+
+    def as_input(self) -> dict[str, Any]:
+        """As the policy Directives takes it."""
+        return {
+            **self.as_routed(),
+            "mcp": self.mcp,
+            "declares_skip": self.declares_skip,
+            "declares_terminal": self.declares_terminal,
+        }
+
+    def as_routed(self) -> dict[str, Any]:
+        """As the policy Routing takes it."""
+        return {
+            "name": self.name,
+            "tool": self.name if self.tool is None else self.tool,
+            "kind": self.kind,
+            "error": self.error,
+            "cancelled": self.cancelled,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The tool calls of one round and what the turn has come to, as routing and directives see them.
+
+    - `calls`: the calls of the round, in their order.
+    - `prompt`: what the person wrote in this turn; `prompt_known` false where that cannot be read.
+    - `turn_kind`: who started the turn: interactive, notification, cron or subagent.
+    - `strategy`: the person's setting: auto, always_primary or always_fast.
+    - `explicit_model`: a model that a person or a skill asked for in this turn.
+    - `activated`: fast routing is rolled out, and the kill switch has not turned it off.
+    - `always_summarize`: no round is skipped after tools.
+    - `unresolved_errors`: calls of the history whose latest outcome is an error.
+    - `distinct_calls`: distinct calls of the turn; the same tool with the same arguments counts once.
+    - `tool_output`: size of the turn's tool output.
+    - `compacted_or_cleared`: this is the first batch after a compaction or a clear.
+    """
+
+    calls: Sequence[BatchCall]
+    prompt: str = field(repr=False)
     prompt_known: bool = True
     turn_kind: str = "interactive"
     strategy: str = "auto"
@@ -130,7 +203,13 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class AfterBatch:
-    """What was decided after a batch."""
+    """What was decided after a batch.
+
+    - `prompt_class`: query, action or analysis.
+    - `directive`: outcome of Directives: `directive` is `skip` where no model round follows.
+    - `routing`: outcome of Routing: `decision` is fast or primary, `reason` and `veto_reason` say why.
+    - `made`: the decisions in their order.
+    """
 
     prompt_class: str
     directive: Mapping[str, Any]
@@ -192,7 +271,7 @@ class Loop:
         """
         window = window or None
         made: list[Made] = []
-        estimate = self._ask(made, self.estimate, self._estimate_input(count), trace)
+        estimate = self._ask(made, self.estimate, estimate_input(count), trace)
         tokens: int | None = estimate.outcome["tokens"]
         ladder = self._ask(made, self.ladder, {"window": window, "tokens": tokens or 0}, trace).outcome
         tier = ladder["tier"]
@@ -285,35 +364,14 @@ class Loop:
         else:
             # A prompt that cannot be read may ask for anything: take the class that forbids most.
             prompt_class = "action"
-        directive = self._ask(
-            made,
-            self.directives,
-            {
-                "batch": list(batch.calls),
-                "prompt_class": prompt_class,
-                "always_summarize": batch.always_summarize,
-            },
-            trace,
-        ).outcome
-        routing = self._ask(
-            made,
-            self.routing,
-            {
-                "prompt": batch.prompt,
-                "turn_kind": batch.turn_kind,
-                "strategy": batch.strategy,
-                "explicit_model": batch.explicit_model,
-                "activated": batch.activated,
-                "batch": [_routed(call) for call in batch.calls],
-                "unresolved_errors": batch.unresolved_errors,
-                "distinct_calls": batch.distinct_calls,
-                "tool_output_tokens": self.size_tokens(batch.tool_output),
-                "history_tokens": history_tokens,
-                "fast_auto": fast_auto,
-                "compacted_or_cleared": batch.compacted_or_cleared,
-            },
-            trace,
-        ).outcome
+        directive = self._ask(made, self.directives, directives_input(batch, prompt_class), trace).outcome
+        given = routing_input(
+            batch,
+            tool_output_tokens=self.size_tokens(batch.tool_output),
+            history_tokens=history_tokens,
+            fast_auto=fast_auto,
+        )
+        routing = self._ask(made, self.routing, given, trace).outcome
         return AfterBatch(prompt_class, directive, routing, tuple(made))
 
     def classify(self, name: str, arguments: Mapping[str, object] | str) -> Mapping[str, Any]:
@@ -349,7 +407,7 @@ class Loop:
 
     def count_tokens(self, count: Count) -> int:
         """Tokens of a prompt of which this is known; 0 where the estimate fails."""
-        tokens = self.estimate.outcome(self._estimate_input(count))["tokens"]
+        tokens = self.estimate.outcome(estimate_input(count))["tokens"]
         return tokens or 0
 
     def model(self, name: str | None) -> Mapping[str, Any]:
@@ -402,15 +460,6 @@ class Loop:
             **state.breaker_input(),
         }
 
-    def _estimate_input(self, count: Count) -> dict[str, Any]:
-        return {
-            "last_prompt_tokens": count.last_prompt_tokens,
-            "usage_stale": count.usage_stale,
-            "usage_window": count.usage_window,
-            "added": count.added.as_input(),
-            "history": count.history.as_input(),
-        }
-
 
 def _ladder(bundle: Bundle, name: str) -> Policy:
     """The ladder called `name`. Raises `InputError` where the bundle has none of that name."""
@@ -427,11 +476,44 @@ def _carried(state: LoopState, outcome: Mapping[str, Any]) -> LoopState:
     return replace(state, **{name: outcome[name] for name in BREAKER_FIELDS if name in outcome})
 
 
-_ROUTED = ("name", "tool", "kind", "error", "cancelled")
+def estimate_input(count: Count) -> dict[str, Any]:
+    """What TokenEstimate is asked about a prompt."""
+    return {
+        "last_prompt_tokens": count.last_prompt_tokens,
+        "usage_stale": count.usage_stale,
+        "usage_window": count.usage_window,
+        "added": count.added.as_input(),
+        "history": count.history.as_input(),
+    }
 
 
-def _routed(call: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: call[name] for name in _ROUTED}
+def directives_input(batch: Batch, prompt_class: str) -> dict[str, Any]:
+    """What Directives is asked after a batch."""
+    return {
+        "batch": [call.as_input() for call in batch.calls],
+        "prompt_class": prompt_class,
+        "always_summarize": batch.always_summarize,
+    }
+
+
+def routing_input(
+    batch: Batch, *, tool_output_tokens: int, history_tokens: int, fast_auto: int | None
+) -> dict[str, Any]:
+    """What Routing is asked after a batch; numbers in tokens."""
+    return {
+        "prompt": batch.prompt,
+        "turn_kind": batch.turn_kind,
+        "strategy": batch.strategy,
+        "explicit_model": batch.explicit_model,
+        "activated": batch.activated,
+        "batch": [call.as_routed() for call in batch.calls],
+        "unresolved_errors": batch.unresolved_errors,
+        "distinct_calls": batch.distinct_calls,
+        "tool_output_tokens": tool_output_tokens,
+        "history_tokens": history_tokens,
+        "fast_auto": fast_auto,
+        "compacted_or_cleared": batch.compacted_or_cleared,
+    }
 
 
 def prompt_tokens(usage: Mapping[str, int | None], contract: Mapping[str, Any]) -> int | None:

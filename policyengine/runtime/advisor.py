@@ -1,62 +1,110 @@
-"""The decisions of a running agent: the bundle's policies, the shared state and the hooks, and no model call.
-
-An agent that has a loop of its own can use this alone: ask `before_send`, tell `compacted`, ask `after_batch`.
-Whatever fails here ends in the conservative decision and in an event.
-"""
+"""The decisions alone, for an agent that has a loop of its own: it calls no model and keeps no history."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from policyengine.kinds.bundle import builtin
-from policyengine.kinds.loop import BREAKER_FIELDS, AfterBatch, Batch, BeforeSend, Count, LoopState, Made
-from policyengine.kinds.registry import KINDS
+from policyengine.kinds.bundle import Bundle, load
+from policyengine.kinds.loop import (
+    AfterBatch,
+    Batch,
+    BatchCall,
+    BeforeSend,
+    Count,
+    LoopState,
+    Sizes,
+    directives_input,
+    estimate_input,
+    routing_input,
+)
 from policyengine.runtime.clock import Clock
-from policyengine.runtime.events import Degraded, Event
-from policyengine.runtime.hooks import Hooks, hooked
-from policyengine.runtime.journal import Journal
+from policyengine.runtime.deciding import Deciding
+from policyengine.runtime.events import Degraded, Event, Restored
+from policyengine.runtime.hooks import Hooks
+from policyengine.runtime.journal import AnyLog, Journal, as_log
 from policyengine.runtime.live import Live
-from policyengine.runtime.state.store import State, StateStore
-from policyengine.runtime.stated import stated_tokens
+from policyengine.runtime.state.resilient import ResilientStore
+from policyengine.runtime.state.store import MemoryStore, StateStore
+from policyengine.runtime.stated import has, stated, stated_as, stated_input, stated_list, stated_text, stated_tokens
+from policyengine.source.errors import InputError
 
-_NO_LADDER = {
-    "tier": "none", "warn": None, "auto": None, "hard": None, "effective_window": None,
-    "compact_max_output_tokens": None,
-}  # fmt: skip
-_NO_TIP = {"tip": None, "text": None, "footer": False}
-_ALL_PRIMARY = {"decision": "primary", "reason": "error", "veto_reason": None, "model": None}
-_GO_ON = {"directive": "continue", "terminal": False, "reason": "error"}
+_say = logging.getLogger("policyengine.runtime")
 
 
 class Advisor:
-    """Decides for one session. `scope` names the breaker; sessions and processes with one scope share it."""
+    """Decides for one session of an agent that sends and compacts itself.
+
+    Before each send ask `before_send`, after a compaction tell `compacted`, after the tools of a round ask
+    `after_batch`; each part can be used without the others. What a call of this class gets is checked at once:
+    `InputError` says what is missing or wrong. Whatever fails later (a policy, the store, the log) ends in the
+    conservative decision and in an event.
+
+    - `bundle`: a loaded bundle, a folder, or None for the built-in one.
+    - `store`: where the breaker lives; None keeps it in memory. Sessions and processes with one `store` and `scope`
+      share it.
+    - `log`: takes the decisions: a `Log`, a sink, or the path of a file; None writes none.
+    - `say`: gets the events (`Degraded`, `Restored`); without it, what fails is a warning of the logger
+      `policyengine.runtime`.
+    - `about`: fields of the log's records (`session_id`, `round`, ...); the mapping may be changed between two calls.
+    """
 
     def __init__(
         self,
-        live: Callable[[], Live],
-        store: StateStore,
+        bundle: Bundle | str | Path | None = None,
+        store: StateStore | None = None,
+        log: AnyLog | str | Path | None = None,
         *,
-        scope: str,
-        journal: Journal | None = None,
+        scope: str = "default",
         hooks: Hooks | None = None,
-        say: Callable[[Event], None] = lambda event: None,
+        say: Callable[[Event], None] | None = None,
         clock: Callable[[], int] | None = None,
+        about: Mapping[str, Any] | None = None,
     ) -> None:
-        self._live = live
-        self._store = store
-        self._key = f"breaker:{scope}"
-        self._journal = journal or Journal(None)
-        self._hooks = hooks or Hooks()
-        self._say = say
-        self._now = clock or Clock().now_ms
-        self._made: list[tuple[Live, Made, int]] = []
+        stated_as(bundle, "bundle", "a Bundle, a folder, or None", (Bundle, str, Path), optional=True)
+        self._live = Live(bundle if isinstance(bundle, Bundle) else load(bundle))
+        stated_text(scope, "scope", empty=False)
+        stated_as(say, "say", "a function that takes an event", callable, optional=True)
+        stated_as(clock, "clock", "a function that gives Unix time in ms", callable, optional=True)
+        stated_as(hooks, "hooks", "a Hooks", Hooks, optional=True)
+        told = say or _warn
+        numbers = self._live.settings
+        self._store = ResilientStore(
+            stated_as(store or MemoryStore(), "store", "a state store", has("get", "update", "close")),
+            timeout_s=numbers["store_timeout_ms"] / 1000,
+            retry_s=numbers["store_retry_ms"] / 1000,
+            on_down=lambda error: told(Degraded("store", "local state goes on", error)),
+            on_up=lambda: told(Restored("store")),
+        )
+        taking, self._own_log = as_log(log, self._live.recorder, self._live.policy("Logging"))
+        journal = Journal(
+            taking,
+            on_down=lambda error: told(Degraded("log", "decisions go on without records", error)),
+            on_up=lambda: told(Restored("log")),
+        )
+        self.about: Mapping[str, Any] = {} if about is None else about
+        self._deciding = Deciding(
+            lambda: self._live,
+            self._store,
+            scope=scope,
+            journal=journal,
+            hooks=hooks,
+            say=told,
+            clock=clock or Clock().now_ms,
+        )
 
     @property
-    def live(self) -> Live:
-        """The bundle that serves now."""
-        return self._live()
+    def bundle(self) -> Bundle:
+        """The bundle that decides."""
+        return self._live.bundle
+
+    def swap(self, bundle: Bundle) -> None:
+        """Let another bundle decide from the next call on."""
+        self._live = Live(stated_as(bundle, "bundle", "a Bundle", Bundle))
 
     async def before_send(
         self,
@@ -64,166 +112,156 @@ class Advisor:
         count: Count,
         *,
         window: int | None,
-        prompts: int,
+        prompts: int = 1,
         forced: bool = False,
         asked: bool = False,
         triggers: Mapping[str, Any] | None = None,
     ) -> BeforeSend:
-        """Everything that is decided before a send; the breaker's part in one step with the shared state.
+        """Everything that is decided before a send: size, tier, breaker, whether to compact, tip.
 
-        `forced` is a provider's demand, `asked` a person's, which passes every bound. `triggers` is the input of
-        CompressionTriggers; without it that policy is not asked. `window` in tokens; None and 0 are unknown. Raises
-        `InputError` for a window that is no number of tokens.
+        - `state`: what the last decision returned in its `state`; `LoopState()` at the beginning.
+        - `count`: what is known about the size of the next prompt.
+        - `window`: the model's context window, tokens; None and 0 are unknown.
+        - `prompts`: messages that the person has sent in this session.
+        - `forced`: the provider refused the prompt as too long; `asked`: the person wants a compaction now.
+        - `triggers`: the input of CompressionTriggers (without `tier` and `tokens`), which may compact below the
+          ladder; without it that policy is not asked.
+
+        Raises `InputError` for what is none of this.
         """
-        live, now = self.live, self._now()
-        window = stated_tokens(window, "window")
-
-        def step(shared: State | None) -> tuple[State | None, BeforeSend | Exception]:
-            joined = _joined(state, shared, now)
-            try:
-                before = live.loop.before_send(
-                    joined,
-                    count,
-                    window=window,
-                    session_prompt_count=prompts,
-                    now_ms=now,
-                    forced=forced,
-                    asked=asked,
-                    triggers=triggers,
-                )
-            except Exception as error:
-                return None, error
-            after = before.state.breaker_input()
-            # Also where only a time that lay ahead was set right: it would hold the breaker until then.
-            stored = joined.breaker_input() if shared is None else {name: shared.get(name) for name in after}
-            return (after if after != stored else None), before
-
-        decided = await self._store.update(self._key, step)
-        if isinstance(decided, Exception):
-            self._failed(decided, "no compaction before this send")
-            return BeforeSend(
-                None, "unknown", _NO_LADDER, "open", "exhausted", forced, False, "error", _NO_TIP, state, ()
+        stated_as(state, "state", "a LoopState", LoopState)
+        stated_as(count, "count", "a Count", Count)
+        for sizes in (count.added, count.history):
+            stated_as(sizes, "count", "made of two Sizes, added and history", Sizes)
+        stated_input(estimate_input(count), "count", "token-estimate")
+        stated(prompts, "prompts", "tips", "session_prompt_count")
+        stated(forced, "forced", "compaction-gate")
+        stated(asked, "asked", "compaction-gate")
+        known = stated_tokens(window, "window")
+        if triggers is not None:
+            stated_as(triggers, "triggers", "a mapping", Mapping)
+            triggers = {"window": known, **triggers}
+            stated_input({**triggers, "tier": "none", "tokens": 0}, "triggers", "compression-triggers")
+        try:
+            return await self._deciding.before_send(
+                state, count, window=known, prompts=prompts, forced=forced, asked=asked, triggers=triggers
             )
-        self.take(live, decided.made)
-        return hooked(self._hooks.before_send, decided, self._hook_failed)
+        finally:
+            self._write()
 
     async def compacted(
-        self, state: LoopState, *, forced: bool, facts: Mapping[str, Any], generation: int | None
+        self, state: LoopState, *, facts: Mapping[str, Any], forced: bool = False, generation: int | None = None
     ) -> tuple[str, LoopState]:
-        """What became of a compaction (`facts` as CompactionResult takes them), and the state after it."""
-        live, now = self.live, self._now()
+        """What became of a compaction, and the state after it; the history changes only where it is `accepted`.
 
-        def step(shared: State | None) -> tuple[State | None, tuple[str, LoopState, tuple[Made, ...]] | Exception]:
-            try:
-                decided = live.loop.compacted(
-                    _joined(state, shared, now), forced=forced, facts=facts, attempt_generation=generation, now_ms=now
-                )
-            except Exception as error:
-                return None, error
-            return decided[1].breaker_input(), decided
-
-        decided = await self._store.update(self._key, step)
-        if isinstance(decided, Exception):
-            self._failed(decided, "the compaction counts as failed")
-            return "error", state
-        result, after, made = decided
-        self.take(live, made)
-        hook = self._hooks.compacted
-        if hook is not None:
-            hooked(lambda one: hook(one), result, self._hook_failed)
-        return result, after
+        `facts` is the input of the policy CompactionResult (docs/kinds.md). `forced` as in the decision before it;
+        `generation` is `state.generation` as it was when the compaction began. Raises `InputError` for facts that are
+        missing or wrong.
+        """
+        stated_as(state, "state", "a LoopState", LoopState)
+        stated_input(facts, "facts", "compaction-result")
+        stated(forced, "forced", "breaker")
+        stated(generation, "generation", "breaker", "attempt_generation")
+        try:
+            return await self._deciding.compacted(state, forced=forced, facts=dict(facts), generation=generation)
+        finally:
+            self._write()
 
     async def cancelled(self, state: LoopState, generation: int | None = None) -> LoopState:
-        """A compaction was given up without a verdict: a half-open permit is given back."""
-        live, now = self.live, self._now()
+        """A compaction was given up without a verdict: a half-open permit is given back. Raises `InputError`."""
+        stated_as(state, "state", "a LoopState", LoopState)
+        stated(generation, "generation", "breaker", "attempt_generation")
+        try:
+            return await self._deciding.cancelled(state, generation)
+        finally:
+            self._write()
 
-        def step(shared: State | None) -> tuple[State | None, tuple[LoopState, tuple[Made, ...]] | Exception]:
-            try:
-                decided = live.loop.event(
-                    _joined(state, shared, now), "cancelled", now_ms=now, attempt_generation=generation
-                )
-            except Exception as error:
-                return None, error
-            return decided[0].breaker_input(), decided
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, object] | str = "",
+        *,
+        error: bool = False,
+        cancelled: bool = False,
+        declares_skip: bool = False,
+        declares_terminal: bool = False,
+    ) -> BatchCall:
+        """A call for a `Batch`: what the tool does is what the bundle's tool catalogue says of its name and arguments.
 
-        decided = await self._store.update(self._key, step)
-        if isinstance(decided, Exception):
-            self._failed(decided, "the permit ends with its lease")
-            return state
-        self.take(live, decided[1])
-        return decided[0]
+        `arguments` is the parsed object, or the text where it was none. Raises `InputError`.
+        """
+        stated_text(name, "name", empty=False)
+        stated_as(arguments, "arguments", "a mapping, or a text that is no JSON object", (Mapping, str))
+        about = self._live.loop.classify(name, arguments)
+        return BatchCall(
+            name, about["kind"], about["tool"], error, cancelled, about["mcp"], declares_skip, declares_terminal
+        )
+
+    def auto(self, window: int | None) -> int | None:
+        """The size (tokens) at which the ladder compacts in a window; for the fast model, `fast_auto` of `after_batch`.
+        None where the window is unknown. Raises `InputError` for what is no number of tokens."""
+        auto: int | None = self._live.loop.thresholds(stated_tokens(window, "window"))["auto"]
+        return auto
 
     def after_batch(self, batch: Batch, *, history_tokens: int, fast_auto: int | None) -> AfterBatch:
-        """What follows a batch: whether the model round is skipped, and which model answers it."""
-        live = self.live
-        try:
-            decided = live.loop.after_batch(batch, history_tokens=history_tokens, fast_auto=fast_auto)
-        except Exception as error:
-            self._failed(error, "the primary model answers")
-            return AfterBatch("action", _GO_ON, _ALL_PRIMARY, ())
-        self.take(live, decided.made)
-        return hooked(self._hooks.after_batch, decided, self._hook_failed)
+        """What follows a batch: whether a model round follows (`directive`), and which model answers it (`routing`).
 
-    def failed(self, error: Exception, how: str) -> None:
-        """Say that something beside the agent failed, and how the loop goes on."""
-        self._failed(error, how)
+        `history_tokens` is the size of the next prompt, `fast_auto` the fast model's own threshold (`auto`), None where
+        its window is unknown: then the primary model answers. Raises `InputError`, which names the field that is
+        missing or wrong.
+        """
+        batch = _checked(batch)
+        stated(history_tokens, "history_tokens", "routing")
+        stated(fast_auto, "fast_auto", "routing")
+        alone = replace(batch, calls=())
+        routed = routing_input(alone, tool_output_tokens=0, history_tokens=history_tokens, fast_auto=fast_auto)
+        stated_input(routed, "batch", "routing")
+        stated_input(directives_input(alone, "query"), "batch", "directives")
+        stated_input(estimate_input(Count(batch.tool_output)), "tool_output", "token-estimate")
+        try:
+            return self._deciding.after_batch(batch, history_tokens=history_tokens, fast_auto=fast_auto)
+        finally:
+            self._write()
 
     def ask(self, kind: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What the policy that serves for `kind` decides."""
-        live = self.live
+        """What the policy that serves for another kind decides (`Retry`, `SendLimits`, ...). Raises `InputError` for an
+        input that its schema does not allow, and for a kind that decides nothing."""
+        policy = self._live.policy(kind)
+        if not policy.compiled.fits(given) and (refusal := policy.compiled.refusal(given)) is not None:
+            raise InputError(f"{kind}: {refusal.errors[0].message}")
         try:
-            policy = live.policy(kind)
-            decision = policy.decide(given)
-            self.take(live, (Made(policy, given, decision),))
-            return decision.outcome
-        except Exception as error:
-            self._failed(error, f"the conservative outcome of {kind} holds")
-            stated = KINDS[kind].on_error
-            return stated if stated is not None else builtin().serving(kind).outcome(given)
+            return self._deciding.ask(kind, given)
+        finally:
+            self._write()
 
-    def write(self, about: Mapping[str, Any], by_kind: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        """Log each decision since the last call. `about` goes into all records, `by_kind` into some.
+    async def close(self) -> None:
+        """Release the store, and the log where it is this object's own."""
+        await self._store.close()
+        if self._own_log is not None:
+            await asyncio.to_thread(self._own_log.close)
 
-        Raises `LogError` where a record was lost and the Logging policy says to stop then.
-        """
-        made, self._made = self._made, []
-        for live, one, at in made:
-            extra = {**about, **((by_kind or {}).get(one.policy.kind.name, {}))}
-            self._journal.write(live.recorder, one, time_ms=at, about=extra)
-
-    def check_log(self) -> None:
-        """Say what the log has lost. Raises `LogError` where the Logging policy says to stop then."""
-        self._journal.check()
-
-    async def settle_log(self) -> None:
-        """Wait, no longer than `log_wait_ms`, until the records so far are written; then as `check_log`."""
-        await self._journal.settle(self.live.settings["log_wait_ms"])
-
-    def take(self, live: Live, made: tuple[Made, ...]) -> None:
-        """Keep decisions for the records; one that could not be evaluated is said."""
-        now = self._now()
-        for one in made:
-            self._made.append((live, one, now))
-            if one.decision.errors:
-                self._say(Degraded("policy", f"the conservative outcome of {one.policy.name} holds", "EvaluationError"))
-
-    def _failed(self, error: Exception, how: str) -> None:
-        self._say(Degraded("policy", how, type(error).__name__))
-
-    def _hook_failed(self, error: str) -> None:
-        self._say(Degraded("hook", "the policy's own decision holds", error))
+    def _write(self) -> None:
+        self._deciding.write(self.about)
 
 
-def _joined(state: LoopState, shared: State | None, now_ms: int) -> LoopState:
-    """A session's state with the shared breaker. A time that lies ahead (a clock was set back) counts as now."""
-    if shared is None:
-        return state
-    fields: dict[str, Any] = {}
-    for name in BREAKER_FIELDS:
-        value = shared.get(name)
-        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-        if name.endswith("_at_ms"):
-            fields[name] = min(value, now_ms) if whole and isinstance(value, int) else None
-        else:
-            fields[name] = value if whole else getattr(state, name)
-    return replace(state, **fields)
+def _warn(event: Event) -> None:
+    """An event that nobody takes. It holds no prompt and no argument."""
+    if isinstance(event, Degraded):
+        _say.warning("%s: %s; %s", event.what, event.error, event.how)
+
+
+def _checked(batch: Batch) -> Batch:
+    """The batch with each call as a `BatchCall`. Raises `InputError`."""
+    stated_as(batch, "batch", "a Batch", Batch)
+    stated_as(batch.tool_output, "tool_output", "a Sizes", Sizes)
+    stated_as(batch.prompt_known, "prompt_known", "true or false", bool)
+    calls = stated_as(batch.calls, "calls", "a list of BatchCall", (list, tuple))
+    for at, call in enumerate(calls):
+        stated_as(call, f"calls[{at}]", "a BatchCall", (BatchCall, Mapping))
+    given = [call.as_input() if isinstance(call, BatchCall) else {**_UNSAID, **call} for call in calls]
+    stated_list([{"tool": call.get("name", ""), **call} for call in given], "calls", "directives", "batch")
+    made = (call if isinstance(call, BatchCall) else BatchCall(**call) for call in calls)
+    return replace(batch, calls=tuple(made))
+
+
+_UNSAID = {"error": False, "cancelled": False, "mcp": False, "declares_skip": False, "declares_terminal": False}

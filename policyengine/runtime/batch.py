@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from policyengine.kinds.loop import Sizes
+from policyengine.kinds.loop import BatchCall, Sizes
 from policyengine.runtime.core import Core
 from policyengine.runtime.events import ConfirmationAsked, Degraded, ToolEnded, ToolStarted
 from policyengine.runtime.messages import Call, Message, Text
@@ -24,7 +24,7 @@ from policyengine.sessions.model import Said, ToolCall, ToolResult
 class BatchRun:
     """A batch that was run: each call as decisions see it, and as the facts about calls take it."""
 
-    calls: list[Mapping[str, Any]] = field(default_factory=list)
+    calls: list[BatchCall] = field(default_factory=list)
     recorded: list[ToolCall] = field(default_factory=list)
     output: Sizes = field(default_factory=Sizes)
     model: str | None = None
@@ -151,16 +151,16 @@ class BatchRunner:
             kind, mcp = kinds[call.id]
             about = self._core.live().loop.classify(call.name, call.arguments)
             batch.calls.append(
-                {
-                    "name": call.name,
-                    "tool": about["tool"],
-                    "kind": kind,
-                    "mcp": mcp,
-                    "error": done.result.error,
-                    "cancelled": done.result.cancelled,
-                    "declares_skip": done.output.skip_llm_round is True,
-                    "declares_terminal": done.output.result_is_terminal is True,
-                }
+                BatchCall(
+                    call.name,
+                    kind,
+                    about["tool"],
+                    error=done.result.error,
+                    cancelled=done.result.cancelled,
+                    mcp=mcp,
+                    declares_skip=done.output.skip_llm_round is True,
+                    declares_terminal=done.output.result_is_terminal is True,
+                )
             )
             arguments = call.raw_arguments if call.raw_arguments is not None else dict(call.arguments)
             outcome = ToolResult((), 0, done.result.error, done.result.cancelled)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from policyengine.kinds.loop import Count, LoopState, Sizes
-from policyengine.runtime.advisor import Advisor
 from policyengine.runtime.attempt import Attempt
 from policyengine.runtime.choices import Choices
+from policyengine.runtime.deciding import Deciding
 from policyengine.runtime.events import Event, Tokens
 from policyengine.runtime.history import History, for_provider
 from policyengine.runtime.live import Live
@@ -60,7 +60,7 @@ class Core:
     providers: Mapping[str, Provider]
     tools: Mapping[str, Tool]
     store: StateStore
-    advisor: Advisor
+    advisor: Deciding
     history: History
     transcript: Transcript
     presentation: Presentation

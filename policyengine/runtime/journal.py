@@ -6,13 +6,16 @@ import asyncio
 import errno
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
 from policyengine.kinds.loop import Made
 from policyengine.kinds.policy import Policy
 from policyengine.log.record import Recorder
+from policyengine.log.settings import open_sink
 from policyengine.log.sinks.sink import Item, Sink, SinkError
 from policyengine.log.writer import Log, LogError
+from policyengine.runtime.stated import has, stated_as
 
 
 class DecisionLog(Protocol):
@@ -31,7 +34,8 @@ class RecordSink(Protocol):
         ...
 
 
-AnyLog: TypeAlias = DecisionLog | Sink | RecordSink
+AnyLog: TypeAlias = DecisionLog | Sink | RecordSink | str | Path
+"""A log, a sink, or the path of a file that gets the records (SQLite by its suffix, JSONL otherwise)."""
 
 
 class ListSink:
@@ -119,12 +123,22 @@ class Journal:
 
 
 def as_log(log: AnyLog | None, recorder: Recorder, policy: Policy) -> tuple[DecisionLog | None, Log | None]:
-    """A log to hand decisions to, and the one that was made for that: whoever asked has to close it."""
+    """A log to hand decisions to, and the one that was made for that: whoever asked has to close it.
+
+    Raises `InputError` for what is no log, and for a file that cannot be written.
+    """
     if log is None:
         return None, None
-    if hasattr(log, "decided"):
+    sink: Sink
+    if isinstance(log, str | Path):
+        sink = open_sink(log, policy)
+    elif has("decided")(log):
         return cast(DecisionLog, log), None
-    sink = cast(Sink, log) if hasattr(log, "write_many") else _OneByOne(log)
+    elif has("write_many")(log):
+        sink = cast(Sink, log)
+    else:
+        stated_as(log, "log", "a Log, a sink with `write(record)`, or the path of a file", has("write"))
+        sink = _OneByOne(cast(RecordSink, log))
     made = Log(recorder, [sink], policy)
     return made, made
 

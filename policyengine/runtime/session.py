@@ -27,10 +27,11 @@ from policyengine.runtime.helper import helper_call
 from policyengine.runtime.lacks import lacks, without_window
 from policyengine.runtime.messages import Image, Message, Text
 from policyengine.runtime.places import PendingDisplay, RecordingBuffer
-from policyengine.runtime.stated import stated_tokens
+from policyengine.runtime.stated import stated, stated_text, stated_tokens
 from policyengine.runtime.summarizer import Summarizer
 from policyengine.runtime.switches import Switches
 from policyengine.runtime.turn import Start, Turn
+from policyengine.runtime.voice import Voice
 from policyengine.source.errors import InputError
 
 
@@ -42,7 +43,7 @@ class Session:
 
     def __init__(
         self, core: Core, summarizer: Summarizer, switches: Switches, between_rounds: Callable[[], Any],
-        display: PendingDisplay, recording: RecordingBuffer,
+        display: PendingDisplay, recording: RecordingBuffer, voice: Voice,
     ) -> None:  # fmt: skip
         self._core = core
         self._switches = switches
@@ -63,6 +64,7 @@ class Session:
         """What the pending item on the screen holds."""
         self.recording = recording
         """What the recording would hold of an answer that is still being written."""
+        voice.listen(self._say)
 
     @property
     def id(self) -> str:
@@ -106,15 +108,21 @@ class Session:
         `model` is an explicit choice for this turn and beats every optimisation. `turn_kind` is `interactive`,
         `notification`, `cron` or `subagent`. Reading may be broken off: the turn is then cancelled.
 
-        Raises, when reading begins, `SessionBusyError` where a turn runs that takes no message (one that only sums up
+        Raises `InputError` for a message that is none, for another `turn_kind`, and for a model that nobody serves;
+        when reading begins, `SessionBusyError` where a turn runs that takes no message (one that only sums up
         does: its answer is replaced), `ProviderError` at the end of a turn that failed, and `LogError` where a
         decision could not be recorded and the Logging policy says to stop then.
         """
+        if not isinstance(message, str | Sequence):
+            raise InputError("a message is a text, or a list of texts and images")
         blocks = (Text(message),) if isinstance(message, str) else tuple(message)
         if not blocks or not all(isinstance(block, Text | Image) for block in blocks):
             raise InputError("a message is a text, or a list of texts and images")
         if isinstance(message, str) and not message.strip():
             raise InputError("the message is empty")
+        stated(turn_kind, "turn_kind", "routing")
+        if model is not None:
+            self._check_served(model)
         text = "\n".join(block.text for block in blocks if isinstance(block, Text))
         return self._send(blocks, Start(uuid.uuid4().hex, text, turn_kind, model))
 
@@ -159,15 +167,19 @@ class Session:
 
     async def helper(self, prompt: str, *, system: str = "", max_output_tokens: int | None = None) -> str | None:
         """A short answer of the fast model beside the conversation: a label, a suggestion. None where the policy
-        FastAccess does not let it through (helper calls and routing share one limit), or where the call failed."""
+        FastAccess does not let it through (helper calls and routing share one limit), or where the call failed.
+
+        `max_output_tokens` bounds the answer. Raises `InputError` for what is no text or no number of tokens."""
+        stated_text(prompt, "prompt", empty=False)
+        stated_text(system, "system")
+        max_output_tokens = stated_tokens(max_output_tokens, "max_output_tokens")
         return await helper_call(self._core, self._switches, prompt, system, max_output_tokens)
 
     def switch_model(self, model: str, *, window: int | None = None) -> None:
         """Another primary model from the next round on. Where the history is too large for it, it is compacted
-        first, by the model before."""
+        first, by the model before. `window` in tokens comes before the catalogue's. Raises `InputError`."""
         core = self._core
-        if not core.serves(model):
-            raise InputError(f"nobody serves the model {model}")
+        self._check_served(model)
         if (known := stated_tokens(window, "window")) is not None:
             core.settings.windows[model] = known
         core.settings.primary = model
@@ -195,7 +207,7 @@ class Session:
             turn.task.cancel()
             await asyncio.wait({turn.task})
 
-    def say(self, event: Event) -> None:
+    def _say(self, event: Event) -> None:
         """Take an event for whoever reads the running turn, or for the next one."""
         turn = self._turn
         if turn is None:
@@ -204,14 +216,18 @@ class Session:
             # A chunk that arrives at the instant of the abort does not slip in.
             turn.channel.put(event)
 
+    def _check_served(self, model: str) -> None:
+        """Raise `InputError` for a model that no provider serves."""
+        if not self._core.serves(stated_text(model, "model", empty=False)):
+            raise InputError(f"nobody serves the model {model}")
+
     async def _send(self, blocks: tuple[Text | Image, ...], start: Start) -> AsyncIterator[Event]:
         await self._make_way()
         core = self._core
         # Nothing waits between here and the start of the turn: two sends cannot both get through.
         core.choices.at("user_retry" if start.again else "user_turn")
         if start.model is not None:
-            if not core.serves(start.model):
-                raise InputError(f"nobody serves the model {start.model}")
+            self._check_served(start.model)
             core.choices.explicit_model = start.model
             self._look_at(start.model, "primary")
         if core.history.push_user(blocks, start.prompt_id) if blocks else False:
@@ -265,17 +281,17 @@ class Session:
         """Say what a model lacks, and that its window is unknown, once."""
         if self._core.window_of(model) is None and model not in self._windowless:
             self._windowless.add(model)
-            self.say(WindowUnknown(model, call, without_window(call)))
+            self._say(WindowUnknown(model, call, without_window(call)))
         for found in lacks(self._core.live(), model, call, tools=bool(self._core.tools)):
             if found not in self.findings:
                 self.findings += (found,)
-                self.say(CapabilityMissing(model, found.wish, found.message, found.instead))
+                self._say(CapabilityMissing(model, found.wish, found.message, found.instead))
 
     def _ended(self, turn: Turn, task: asyncio.Task[None]) -> None:
         """The turn is over, however it came to that."""
         if not turn.closed:
             # It was cancelled before its first step.
-            self.say(TurnEnded(turn.turn_id, turn.status, 0))
+            self._say(TurnEnded(turn.turn_id, turn.status, 0))
         turn.channel.close()
         if not task.cancelled():
             # Its error goes to the reader; where nobody reads any more, it is not reported as forgotten.

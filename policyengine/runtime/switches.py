@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from policyengine.kinds.loop import Made
-from policyengine.runtime.advisor import Advisor
+from policyengine.runtime.deciding import Deciding
 from policyengine.runtime.rollout import Rollout
 from policyengine.runtime.state.store import State
 
@@ -27,7 +27,7 @@ class Access:
 class Switches:
     """Asks for one session; state is shared by all sessions of the rollout's scope."""
 
-    def __init__(self, rollout: Rollout, advisor: Advisor, now_ms: Callable[[], int]) -> None:
+    def __init__(self, rollout: Rollout, advisor: Deciding, now_ms: Callable[[], int]) -> None:
         self._rollout = rollout
         self._advisor = advisor
         self._now = now_ms

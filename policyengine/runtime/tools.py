@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from policyengine.runtime.messages import Call, Image, Result, Text
 from policyengine.runtime.provider import ToolSpec
+from policyengine.runtime.stated import stated, stated_as, stated_text
 from policyengine.source.errors import InputError
 from policyengine.source.foreign_schema import ForeignSchema, ForeignSchemaError, UncheckableError
 
@@ -51,8 +52,10 @@ class Tool:
     run, has to be confirmed by the person, or is refused; it may start while the stream still runs. `kind` and `mcp`
     are taken from the tool catalogue where they are None. `target` names the file that an edit would change.
 
-    `parameters` is a JSON Schema that is checked here, as a whole, whoever wrote it: raises `InputError` where it
-    cannot be used. Arguments that do not fit it never reach the tool; nothing that it refers to is fetched.
+    `parameters` is a JSON Schema that is checked here, as a whole, whoever wrote it. Arguments that do not fit it never
+    reach the tool; nothing that it refers to is fetched.
+
+    Raises `InputError` where something of it cannot be used.
     """
 
     name: str
@@ -66,6 +69,16 @@ class Tool:
     schema: ForeignSchema = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        stated_text(self.name, "the name of a tool", empty=False)
+        stated_text(self.description, f"the description of the tool {self.name}")
+        stated_as(self.run, f"`run` of the tool {self.name}", "a function that takes the arguments", callable)
+        for name, value in (("check", self.check), ("target", self.target)):
+            expected = "a function that takes the arguments, or None"
+            stated_as(value, f"`{name}` of the tool {self.name}", expected, callable, optional=True)
+        if self.kind is not None:
+            stated(self.kind, "kind", "tool-limits")
+        if self.mcp is not None:
+            stated(self.mcp, "mcp", "tool-limits")
         try:
             object.__setattr__(self, "schema", ForeignSchema(self.parameters))
         except ForeignSchemaError as error:

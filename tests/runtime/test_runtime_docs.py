@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "runtime.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-SHOWN = ["TurnEnded", "auto True auto_reached"]
+SHOWN = ["TurnEnded", "auto True auto_reached\naccepted\n", "fast fast\n"]
 
 
 @pytest.mark.parametrize("number", range(len(SHOWN)))

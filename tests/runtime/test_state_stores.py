@@ -21,7 +21,6 @@ from policyengine.runtime.advisor import Advisor
 from policyengine.runtime.clock import Clock
 from policyengine.runtime.events import CompactionEnded, Degraded, Restored, TurnEnded
 from policyengine.runtime.history import History
-from policyengine.runtime.live import Live
 from policyengine.runtime.messages import Message, Text
 from policyengine.runtime.state.resilient import ResilientStore
 from policyengine.runtime.state.sqlite import SqliteStore
@@ -265,8 +264,8 @@ def test_a_clock_that_jumps_does_not_hold_a_breaker_open_or_a_permit_for_ever() 
         store = MemoryStore()
         await store.update("breaker:x", lambda before: ({**ahead, "generation": 4}, None))
         times = [now]
-        live = Live(quick(breaker={"cooldown_ms": 1000, "probe_lease_ms": 500}))
-        advisor = Advisor(lambda: live, store, scope="x", clock=lambda: times[0])
+        bundle = quick(breaker={"cooldown_ms": 1000, "probe_lease_ms": 500})
+        advisor = Advisor(bundle, store, scope="x", clock=lambda: times[0])
 
         async def ask() -> str:
             count = Count(Sizes(), Sizes(), last_prompt_tokens=170_000)
@@ -285,8 +284,7 @@ def test_a_clock_that_jumps_does_not_hold_a_breaker_open_or_a_permit_for_ever() 
 
 def test_an_agent_with_its_own_loop_can_ask_the_advisor_alone() -> None:
     async def run() -> None:
-        live = Live(quick())
-        advisor = Advisor(lambda: live, MemoryStore(), scope="mine")
+        advisor = Advisor(quick(), MemoryStore(), scope="mine")
         state = LoopState()
         count = Count(Sizes(text_bytes=400), Sizes(), last_prompt_tokens=170_000)
         before = await advisor.before_send(state, count, window=200_000, prompts=1)
@@ -296,7 +294,7 @@ def test_an_agent_with_its_own_loop_can_ask_the_advisor_alone() -> None:
             "max_output_tokens": 20_000, "tokens_before": 170_100, "tokens_after": 9000, "auto": before.ladder["auto"],
             "compactions_in_a_row": 1,
         }  # fmt: skip
-        result, after = await advisor.compacted(before.state, forced=False, facts=facts, generation=None)
+        result, after = await advisor.compacted(before.state, facts=facts)
         assert (result, after.consecutive_failures) == ("truncated", 1)
 
     asyncio.run(run())

@@ -14,8 +14,6 @@ from runtime_kit import Script, adapter, builtin, calls, events, of, quick, says
 from policyengine.kinds.loop import Count, LoopState, Sizes
 from policyengine.runtime.advisor import Advisor
 from policyengine.runtime.events import ContextMeasured, Degraded, WindowUnknown
-from policyengine.runtime.live import Live
-from policyengine.runtime.state.resilient import ResilientStore
 from policyengine.runtime.state.store import MemoryStore
 from policyengine.source.errors import InputError
 
@@ -49,10 +47,8 @@ def test_a_window_of_0_is_an_unknown_one_for_every_policy(window: int | None) ->
 
 @pytest.mark.parametrize("window", [0, None])
 def test_the_advisor_takes_0_for_unknown(window: int | None) -> None:
-    live = Live(builtin())
     said: list[Any] = []
-    store = ResilientStore(MemoryStore(), timeout_s=1, retry_s=1)
-    advisor = Advisor(lambda: live, store, scope="s", say=said.append)
+    advisor = Advisor(builtin(), MemoryStore(), scope="s", say=said.append)
     count = Count(Sizes(text_bytes=4000), Sizes())
     before = asyncio.run(advisor.before_send(LoopState(), count, window=window, prompts=1))
     assert (before.tier, before.compact, before.tip["tip"], said) == ("none", False, None, [])
