@@ -29,6 +29,8 @@ from policyengine.source.schema import validate_input
 TIMEOUT_MS = 10_000
 MOST_ANSWERS = 12
 _MOST_PAIRS = 20_000
+_MOST_PASSES = 100
+"""How often all changed numbers are made smaller in turn; each time by a part, so that few are needed."""
 RULE = "rule"
 """The name that stands for the deciding rule in a wanted outcome."""
 
@@ -57,10 +59,10 @@ class Answer:
 def why_not(policy: Policy, input: Mapping[str, Any], name: str, value: Any, timeout_ms: int = TIMEOUT_MS) -> Answer:
     """The nearest inputs for which `name` is `value` in the outcome (`rule`: the deciding rule).
 
-    Raises InputError for a field or a rule that the policy does not have.
+    Raises InputError for a field or a rule that the policy does not have, and for a value that it never decides.
     """
     read = read_table(policy.table)
-    _check(read, name, value)
+    _check(policy, read, name, value)
     goal = _Goal(policy, name, value)
     if replace(goal, errors=True)(dict(input)):
         return Answer(already=True)
@@ -97,7 +99,7 @@ class _Goal:
         return Nearest(new, tuple(_changes(old, new)), seen_outcome(self.policy.decide(new))[1])
 
 
-def _check(read: Read, name: str, value: Any) -> None:
+def _check(policy: Policy, read: Read, name: str, value: Any) -> None:
     if name == RULE:
         rules = [row.rule.id for row in read.rows]
         if value not in rules:
@@ -114,6 +116,10 @@ def _check(read: Read, name: str, value: Any) -> None:
         if collect:
             hint = "it collects what every matching rule says; ask for one by rule=ID"
         raise InputError(f"{read.table.policy} decides no {name!r}; {hint}")
+    if policy.decision_schema is not None:
+        fields = {"$ref": f"decisions/{policy.kind.file}.schema.json#/$defs/fields"}
+        if wrong := validate_input({name: value}, fields):
+            raise InputError(f"{read.table.policy} never decides that: {wrong[0]}")
 
 
 class _Solved:
@@ -224,11 +230,27 @@ def _closer(old: Mapping[str, Any], new: dict[str, Any], goal: _Goal) -> dict[st
             continue
         if isinstance(best[name], list) and isinstance(old.get(name), list):
             best = _restored(old, _closer_list(old[name], name, best, goal), goal)
-    for path in list(leaves(best)):
-        before, after = at(old, path), at(best, path)
-        if type(before) is int and type(after) is int and before != after:
-            best = _bisected(best, path, before, after, goal)
+    for _ in range(_MOST_PASSES):
+        nearer = best
+        for path in list(leaves(nearer)):
+            nearer = _nearer(old, nearer, path, goal)
+        if nearer == best:
+            break
+        best = nearer  # where one number needs less now, another may, too
     return best
+
+
+def _nearer(old: Mapping[str, Any], best: dict[str, Any], path: Path, goal: _Goal) -> dict[str, Any]:
+    """One number changed by less; one that was not known before is kept small."""
+    before, after = at(old, path), at(best, path)
+    if type(after) is not int or type(before) not in (int, type(None)) or before == after:
+        return best
+    start = 0 if before is None else before
+    if before is None:
+        tried: dict[str, Any] = replaced(best, path, start)
+        if goal(tried):
+            return tried
+    return _bisected(best, path, start, after, goal)
 
 
 def _restored(old: Mapping[str, Any], best: dict[str, Any], goal: _Goal) -> dict[str, Any]:

@@ -67,10 +67,32 @@ def test_a_number_is_changed_no_further_than_needed() -> None:
     assert ladder.outcome({**one["input"], "tokens": one["input"]["tokens"] - 1})["tier"] == "auto"
 
 
+# Numbers beside each other: none of them can be changed by less while the others stay.
+FURTHER = [
+    ("tier=auto", {"window": None, "tokens": 5}, 76_700),  # on smaller windows `hard` comes first
+    ("tier=hard", {"window": None, "tokens": 5}, 100),
+    ("tier=warn", {"window": None, "tokens": 100_000}, 200_000),
+    ("tier=auto", {"window": 10, "tokens": 5}, 76_700),
+]
+
+
+@pytest.mark.parametrize(("wanted", "given", "most"), FURTHER)
+def test_several_numbers_are_changed_no_further_than_needed(wanted: str, given: dict[str, Any], most: int) -> None:
+    settings = [f"{name}={json.dumps(value)}" for name, value in given.items()]
+    rows = json.loads(_run("floor", wanted, *settings).stdout)["why_not"]["nearest"]
+    ladder = load().policy("floor")
+    assert rows
+    for row in rows:
+        assert row["input"]["window"] <= most
+        for change in row["changes"]:
+            field, old, new = change["path"], change["old"] or 0, change["new"]
+            nearer = new + (1 if old > new else -1)
+            assert ladder.outcome({**row["input"], field: nearer})["tier"] != wanted.partition("=")[2]
+
+
 SAID = [
     # policy, wanted, settings, the text
     ("routing", "decision=fast", (), "decision=fast is what is decided"),
-    ("compaction-call", "thinking=on", (), "no input gives thinking=on: proven"),
     ("breaker", "rule=half_open", (), "no input gives rule=half_open: proven"),
     ("floor", "tier=hard", LADDER, "nearest inputs that give tier=hard: 1 field changed"),
 ]
@@ -81,12 +103,21 @@ def test_text(policy: str, wanted: str, settings: tuple[str, ...], says: str) ->
     assert says in _run(policy, wanted, *settings, form="text").output
 
 
-WRONG = [("decison=fast", "decides no 'decison'"), ("rule=fats", "has no rule 'fats'"), ("fast", "write FIELD=VALUE")]
+WRONG = [
+    ("routing", "decison=fast", "decides no 'decison'"),
+    ("routing", "rule=fats", "has no rule 'fats'"),
+    ("routing", "fast", "write FIELD=VALUE"),
+    ("routing", "decision=fats", "expected one of `fast`, `primary` (did you mean `fast`?)"),
+    ("floor", "tier=bogus", '`tier` is the text "bogus"; expected one of `none`, `warn`, `auto`, `hard`'),
+    ("floor", "tier=3", "`tier` is 3; expected text"),
+    ("floor", "hard=many", '`hard` is the text "many"; expected'),
+    ("compaction-call", "thinking=sometimes", "`thinking` is the text"),
+]
 
 
-@pytest.mark.parametrize(("wanted", "says"), WRONG)
-def test_what_cannot_be_asked(wanted: str, says: str) -> None:
-    found = _run("routing", wanted)
+@pytest.mark.parametrize(("policy", "wanted", "says"), WRONG)
+def test_what_cannot_be_asked(policy: str, wanted: str, says: str) -> None:
+    found = _run(policy, wanted, *(LADDER if policy == "floor" else ()))
     assert found.exit_code != 0
     assert says in str(found.exception)
 

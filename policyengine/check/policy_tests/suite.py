@@ -34,10 +34,10 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     """
     folder = request.folder
     bundle, found = bundles.check(folder)
-    tests = [finding for finding in found if is_test_file(Path(finding.place.file))]
-    if bundle is None or any(f.severity is Severity.ERROR and f not in tests for f in found):
-        return _broken(folder, [finding for finding in found if finding not in tests] or found)
-    found = [finding for finding in tests if finding.severity is Severity.ERROR]
+    of_tests = [finding for finding in found if is_test_file(Path(finding.place.file))]
+    if bundle is None or any(f.severity is Severity.ERROR and f not in of_tests for f in found):
+        return _broken(folder, [finding for finding in found if finding not in of_tests] or found)
+    found = [finding for finding in of_tests if finding.severity is Severity.ERROR]
     subjects = Subjects.of(bundle)
     chosen = _chosen(request, bundle, subjects)
     findings = [*found, *chosen.findings]
