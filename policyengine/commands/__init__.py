@@ -6,6 +6,7 @@ Each module under `commands/` listed in `COMMANDS` exports `command`, a click co
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import os
@@ -186,7 +187,12 @@ def _status() -> int:
             raise
         if "--traceback" in sys.argv:
             raise _ShownError from error
-        _say(f"internal error: {_where(error)}; this is a fault of policyengine (--traceback shows all of it)")
+        if isinstance(error, OSError) and _of_the_system(error):
+            _say(": ".join(filter(None, (_named(error), error.strerror or type(error).__name__))))
+            return 2
+        called = next((word for word in sys.argv[1:] if word in COMMANDS), "COMMAND")
+        way = f"`policyengine --traceback {called} ...` shows all of it"
+        _say(f"internal error: {_where(error)}; this is a fault of policyengine ({way})")
     return 2
 
 
@@ -195,6 +201,23 @@ _PRINTERS = ("click", "rich")
 
 class _ShownError(Exception):
     """An internal error whose traceback was asked for."""
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG, errno.EMFILE, errno.ENFILE})
+"""What the system says of a disk or of itself, whoever asked."""
+
+
+def _of_the_system(error: OSError) -> bool:
+    """Whether the system refused what a person asked for: a file that is not our own, or for want of something."""
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    name = _named(error)
+    return error.errno in _FULL or (name is not None and not os.path.abspath(name).startswith(ours + os.sep))
+
+
+def _named(error: OSError) -> str | None:
+    """The file that an error of the system is about, in a form that can be printed."""
+    name = error.filename
+    return os.fsencode(name).decode("utf-8", "backslashreplace") if isinstance(name, str | bytes) else None
 
 
 def _from_printing(error: OSError) -> bool:

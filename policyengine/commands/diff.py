@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import click
 
 from policyengine.commands.max_changed import MaxChanged, max_changed_option
-from policyengine.commands.options import print_json
+from policyengine.commands.options import print_json, refuse_idle
 
 
 @click.command(
@@ -41,14 +41,19 @@ def command(
     from policyengine.check.diff.impact import impact
     from policyengine.check.diff.sources import at_revision, side
     from policyengine.check.replay import Options
-    from policyengine.commands import diff_markdown, diff_text
+    from policyengine.commands import diff_markdown, diff_text, redecide
     from policyengine.commands.diff_json import as_json
     from policyengine.sessions import read
 
     if (new is None) == (revision is None):
         raise click.UsageError("give OLD and NEW, or one path with --git REV")
-    if max_changed is not None and not sessions:
-        raise click.UsageError("--max-changed counts decisions of replayed sessions; give --replay SESSION")
+    if not sessions:
+        refuse_idle("is about replayed sessions; give --replay SESSION", "max_changed", "window")
+    if redecide.are_logs(sessions):
+        raise click.UsageError(
+            f"{sessions[0]}: is a decision log; `policyengine replay {sessions[0]} --bundle NEW` decides its records "
+            f"again, --replay takes sessions"
+        )
     with ExitStack() as stack:
         before = at_revision(revision, old, stack) if revision is not None else side(old, stack, old=True)
         after = side(new if new is not None else old, stack)

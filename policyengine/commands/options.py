@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -75,7 +76,9 @@ def say_bundle(ctx: click.Context) -> None:
         return
     which = "the built-in bundle" if bundle.path == policies_folder() else f"the bundle {shown_path(bundle.path)}"
     about = f"{bundle.name} {bundle.version}, digest {bundle.digest[:_DIGEST]}"
-    click.echo(printable(f"policyengine: {which} decided ({about})"), err=True)
+    # What stands beside the answer does not hold it up.
+    with suppress(OSError):
+        click.echo(printable(f"policyengine: {which} decided ({about})"), err=True)
 
 
 def refuse_idle(why: str, *names: str) -> None:

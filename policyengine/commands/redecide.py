@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -12,13 +13,15 @@ import click
 from policyengine.commands.max_changed import MaxChanged
 from policyengine.commands.options import NO_RECORD, counted, load_bundle, noun, print_json, print_jsonl, thousands
 from policyengine.commands.outputs import keep_inputs, writing
+from policyengine.log.recognise import SQLITE_SUFFIXES, is_record
 from policyengine.log.redecide.moves import Example, Moves
 from policyengine.source.errors import InputError
 from policyengine.source.render import printable
 from policyengine.source.text import shown_path
 
-_MARK = b'"schema":"policyengine.record/'
-_BINARY = (".parquet", ".sqlite", ".sqlite3", ".db")
+_BINARY = (".parquet", *SQLITE_SUFFIXES)
+_LOOKED_AT = 20
+"""Lines that are looked at to tell a decision log from a session."""
 
 
 def are_logs(paths: Sequence[str]) -> bool:
@@ -26,7 +29,7 @@ def are_logs(paths: Sequence[str]) -> bool:
     found = [_is_log(Path(path)) for path in paths]
     if any(found) and not all(found):
         raise InputError(f"{paths[found.index(False)]}: is a session, others are decision logs; replay them apart")
-    return all(found)
+    return any(found)
 
 
 def _is_log(path: Path) -> bool:
@@ -35,8 +38,10 @@ def _is_log(path: Path) -> bool:
     try:
         if path.is_dir():
             return any(_is_log(one) for one in path.iterdir() if one.is_file())
+        if not path.is_file():
+            return False  # What is no plain file can be read only once.
         with path.open("rb") as file:
-            return _MARK in file.read(4096).replace(b'": "', b'":"')
+            return any(map(is_record, islice(file, _LOOKED_AT)))
     except OSError:
         return False
 

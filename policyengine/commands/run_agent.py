@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import Any
 
+from policyengine.commands.options import bundle_folder, load_bundle
 from policyengine.commands.run_files import check_files
 from policyengine.commands.run_text import Printer
 from policyengine.kinds.bundle import Bundle, load
@@ -50,7 +51,8 @@ async def run(
 
     file = state if state is not None and "://" not in state else None
     check_files({"--save": save, "--log": log, "--state": file, "--resume": resume, "--script": script})
-    loaded = load(bundle)
+    # Who asked for the answer only is not told whose policies decided.
+    loaded = load(bundle_folder(bundle)) if quiet else load_bundle(bundle)
     opened = _open(provider, base_url, script, cap_field)
     model = primary or _first_model(loaded, opened.name)
     with ExitStack() as logs:

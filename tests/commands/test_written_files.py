@@ -128,3 +128,49 @@ def test_an_output_folder_of_decisions_is_written(run, folder):
     assert found.status == 0
     assert json.loads(found.out)["records"] > 0
     assert list((folder / "out" / "decisions").glob("*.parquet"))
+
+
+class TestTheSystem:
+    """An error of the system that nobody has met where it arose."""
+
+    @pytest.fixture
+    def raising(self, monkeypatch):
+        from policyengine.commands import rules
+
+        def put(error):
+            def fail(**_):
+                raise error
+
+            monkeypatch.setattr(rules.command, "callback", fail)
+
+        return put
+
+    @pytest.mark.parametrize(
+        ("error", "said"),
+        [
+            (
+                FileNotFoundError(2, "No such file or directory", "out/x"),
+                "policyengine: out/x: No such file or directory",
+            ),
+            (PermissionError(13, "Permission denied", b"out"), "policyengine: out: Permission denied"),
+            (OSError(28, "No space left on device"), "policyengine: No space left on device"),
+        ],
+    )
+    def test_is_one_clear_line(self, run, raising, error, said):
+        raising(error)
+        found = run("rules")
+        assert (found.status, found.out, found.err) == (2, "", f"{said}\n")
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            ValueError("of ours"), OSError(22, "Invalid argument"),
+            FileNotFoundError(2, "No such file or directory", str(ROOT / "policyengine" / "lost.py")),
+        ],
+    )  # fmt: skip
+    def test_a_fault_of_ours_stays_one_and_says_how_to_see_it(self, run, raising, error):
+        raising(error)
+        found = run("rules")
+        assert found.status == 2
+        assert "internal error" in found.err
+        assert "`policyengine --traceback rules ...` shows all of it" in found.err
