@@ -39,6 +39,7 @@ from policyengine.check.lint.rules import (
     shadowed_rule,
     syntax,
     tool_name_taken,
+    turn_varying_text,
     unknown_field,
     unknown_function,
     unknown_model,
@@ -106,8 +107,9 @@ RULES: tuple[Rule, ...] = tuple(
         word_case,
         word_redundant,
         word_blank,
-        # Summaries.
+        # Summaries and system texts.
         catch_all_section,
+        turn_varying_text,
         # Any document.
         missing_owner,
         deprecated_policy,
