@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -16,11 +17,26 @@ from policyengine.log.rule_statuses import rule_statuses
 from policyengine.rules.decision import Decision
 from policyengine.source.errors import InputError
 from policyengine.source.nearest import did_you_mean
+from policyengine.source.schema import input_check, input_misfits, load_schema
 
 
 @lru_cache(maxsize=1)
-def _known() -> frozenset[str]:
-    return frozenset(fields())
+def _checks() -> dict[str, Callable[[Any], bool]]:
+    """By field: whether it takes a value."""
+    return {name: input_check(schema) for name, schema in load_schema("record")["properties"].items()}
+
+
+def check_about(about: Mapping[str, Any]) -> None:
+    """Raise `InputError` for a field that no record has, and for a value that its field does not take."""
+    checks = _checks()
+    for name, value in about.items():
+        check = checks.get(name)
+        if check is None:
+            hint = did_you_mean(name, fields()) or "see record.schema.json"
+            raise InputError(f"a record has no field `{name}`; {hint}")
+        if not check(value):
+            schema = load_schema("record")["properties"][name]
+            raise InputError(input_misfits(value, schema, f"`{name}` of a record")[0])
 
 
 @lru_cache(maxsize=1)
@@ -37,7 +53,7 @@ def engine_version() -> str:
 class Recorder:
     """Turns decisions of one bundle into records.
 
-    - `source` is `replay`, `eval` or `runtime`.
+    - `source` is `replay`, `eval` or `runtime`: where the decisions are made.
     - `show_prompts` writes everything as it is; otherwise `masking` decides, by default the bundle's own policy.
     - `shadow` is a bundle whose decisions on the same inputs are recorded beside, and change nothing.
     - `trace` keeps the values that conditions saw, where the decision was made with its trace.
@@ -47,6 +63,8 @@ class Recorder:
         self, bundle: Bundle, *, source: str = "eval", show_prompts: bool = False, masking: Masking | None = None,
         shadow: Bundle | None = None, trace: bool = True,
     ) -> None:  # fmt: skip
+        if not isinstance(bundle, Bundle) or not (shadow is None or isinstance(shadow, Bundle)):
+            raise InputError("a Recorder records the decisions of a Bundle, as `load` gives it")
         self.masking = Masking(None) if show_prompts else masking or Masking.of(bundle)
         self.source = source
         self.shadow = shadow
@@ -73,13 +91,9 @@ class Recorder:
 
         `time_ms` is the Unix time of the decision (ms) and `monotonic_ms` that of the process's clock; both are now
         where they are not given, except in a replay. `about` holds further fields of the record (session_id, turn_id,
-        round, prompt_tokens, ...). Raises `InputError` for a field that a record does not have.
+        round, prompt_tokens, ...). Raises `InputError` for a field that a record does not have, or of another type.
         """
-        if unknown := about.keys() - _known():
-            name = min(unknown)
-            raise InputError(
-                f"a record has no field `{name}`; {did_you_mean(name, fields()) or 'see record.schema.json'}"
-            )
+        check_about(about)
         policy, decision = made.policy, made.decision
         if self.source != "replay":
             time_ms = time_ms if time_ms is not None else int(time.time() * 1000)

@@ -22,9 +22,10 @@ from typing import Any
 from policyengine.kinds.loop import Made
 from policyengine.kinds.policy import Policy
 from policyengine.log.chain import body
-from policyengine.log.record import Recorder
+from policyengine.log.record import Recorder, check_about
 from policyengine.log.settings import logging_policy
 from policyengine.log.sinks.sink import Item, Sink, SinkError
+from policyengine.rules.decision import Decision
 from policyengine.source.errors import InputError, PolicyEngineError
 
 _say = logging.getLogger("policyengine.log")
@@ -48,6 +49,11 @@ class Log:
     def __init__(
         self, recorder: Recorder, sinks: Sequence[Sink], policy: Policy | None = None, *, at_exit: bool = True
     ) -> None:
+        if not isinstance(recorder, Recorder):
+            raise InputError(f"a Log needs a Recorder, which knows the bundle, not {type(recorder).__name__}")
+        for sink in sinks:
+            if not hasattr(sink, "write_many"):
+                raise InputError(f"a Log writes to sinks, not to {type(sink).__name__}; open_sink(path) makes one")
         self._recorder, self._sinks = recorder, list(sinks)
         self._policy = policy or logging_policy()
         settings = self._policy.spec
@@ -71,16 +77,41 @@ class Log:
         if at_exit:
             _close_at_exit(self)
 
-    def decided(self, made: Made, *, recorder: Recorder | None = None, **about: Any) -> None:
-        """Log a decision. `about` holds further fields of its record (and `time_ms`, where it is not now).
+    def decided(
+        self, made: Made, *, recorder: Recorder | None = None, time_ms: int | None = None, **about: Any
+    ) -> None:
+        """Log a decision that was made. `about` holds further fields of its record (session_id, round, ...).
 
-        `recorder` is that of another bundle, where the agent has changed to one. Costs the caller about a
-        microsecond. Raises `LogError` where the policy says to stop.
+        `time_ms` is the Unix time of the decision, where that is not now; `recorder` is that of another bundle, where
+        the agent has changed to one. Costs the caller a microsecond or two. The input must not be changed afterwards.
+        Raises `InputError` for what is no `Made`, and for a field that a record does not have or of another type;
+        `LogError` where the policy says to stop.
         """
+        given: object = made
+        if not isinstance(given, Made):
+            wrong = "a Made (policy, input, decision); `decide(policy, input)` decides and logs at once"
+            raise InputError(f"a log takes {wrong}, a {type(given).__name__} does not say what was decided on")
+        check_about(about)
+        if time_ms is not None:
+            about["time_ms"] = time_ms
         self._put((recorder or self._recorder, made, about, time.time_ns(), time.monotonic_ns()))
 
+    def decide(self, policy: Policy, input: Mapping[str, Any], *, trace: bool = False, **about: Any) -> Decision:
+        """Decide, log it, and return the decision: the same as `policy.decide(input)`, recorded.
+
+        `about` and what is raised are as in `decided`.
+        """
+        if not isinstance(policy, Policy):
+            raise InputError(f"a policy of a bundle decides (bundle.policy(NAME)), not a {type(policy).__name__}")
+        decision = policy.decide(input, trace)
+        self.decided(Made(policy, input, decision), **about)
+        return decision
+
     def write(self, record: Mapping[str, Any]) -> None:
-        """Log a record that is already built. Raises `LogError` where the policy says to stop."""
+        """Log a record that is already built. Raises `LogError` where the policy says to stop, `InputError` for what is
+        no record."""
+        if not isinstance(record, Mapping):
+            raise InputError(f"a record is a mapping, not a {type(record).__name__}")
         self._put(record)
 
     def flush(self, timeout_s: float | None = None) -> bool:

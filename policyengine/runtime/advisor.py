@@ -22,6 +22,7 @@ from policyengine.kinds.loop import (
     estimate_input,
     routing_input,
 )
+from policyengine.log.record import check_about
 from policyengine.runtime.clock import Clock
 from policyengine.runtime.deciding import Deciding
 from policyengine.runtime.events import Degraded, Event, Restored
@@ -87,6 +88,8 @@ class Advisor:
             on_up=lambda: told(Restored("log")),
         )
         self.about: Mapping[str, Any] = {} if about is None else about
+        """Fields of the records of the next decisions."""
+        check_about(self.about)
         self._deciding = Deciding(
             lambda: self._live,
             self._store,
@@ -129,6 +132,7 @@ class Advisor:
 
         Raises `InputError` for what is none of this.
         """
+        check_about(self.about)
         stated_as(state, "state", "a LoopState", LoopState)
         stated_as(count, "count", "a Count", Count)
         for sizes in (count.added, count.history):
@@ -158,6 +162,7 @@ class Advisor:
         `generation` is `state.generation` as it was when the compaction began. Raises `InputError` for facts that are
         missing or wrong.
         """
+        check_about(self.about)
         stated_as(state, "state", "a LoopState", LoopState)
         stated_input(facts, "facts", "compaction-result")
         stated(forced, "forced", "breaker")
@@ -169,6 +174,7 @@ class Advisor:
 
     async def cancelled(self, state: LoopState, generation: int | None = None) -> LoopState:
         """A compaction was given up without a verdict: a half-open permit is given back. Raises `InputError`."""
+        check_about(self.about)
         stated_as(state, "state", "a LoopState", LoopState)
         stated(generation, "generation", "breaker", "attempt_generation")
         try:
@@ -210,6 +216,7 @@ class Advisor:
         its window is unknown: then the primary model answers. Raises `InputError`, which names the field that is
         missing or wrong.
         """
+        check_about(self.about)
         batch = _checked(batch)
         stated(history_tokens, "history_tokens", "routing")
         stated(fast_auto, "fast_auto", "routing")
@@ -226,6 +233,7 @@ class Advisor:
     def ask(self, kind: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the policy that serves for another kind decides (`Retry`, `SendLimits`, ...). Raises `InputError` for an
         input that its schema does not allow, and for a kind that decides nothing."""
+        check_about(self.about)
         policy = self._live.policy(kind)
         if not policy.compiled.fits(given) and (refusal := policy.compiled.refusal(given)) is not None:
             raise InputError(f"{kind}: {refusal.errors[0].message}")

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -302,10 +303,17 @@ def test_a_full_queue_holds_the_agent_back_for_as_long_as_the_policy_says(tmp_pa
     assert log.dropped == 0
 
 
+class Unreadable:
+    def __str__(self) -> str:
+        raise RuntimeError("a secret")
+
+    __repr__ = __str__
+
+
 def test_a_record_that_cannot_be_built_does_not_end_the_log(tmp_path, made, bundle, caplog):
     sink = Slow(0)
     log = Log(Recorder(bundle), [sink], at_exit=False)
-    log.decided(made("floor"), no_such_field="a secret")
+    log.decided(replace(made("floor"), input={"a secret": Unreadable()}))
     log.decided(made("floor"), round=2)
     log.close()
     assert sink.found == [2]

@@ -245,6 +245,8 @@ def test_the_advisor_writes_records_with_what_is_said_about_them(tmp_path: Path)
         await advisor.before_send(LoopState(), Count(), window=200_000)
         await advisor.close()
 
+    for about in ({"ronud": 3}, {"round": "3"}):
+        assert "ro" in refused(lambda given=about: Advisor(None, about=given))  # type: ignore[misc]
     asyncio.run(run())
     lines = (tmp_path / "log.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) > 5
