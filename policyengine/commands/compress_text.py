@@ -16,39 +16,51 @@ from policyengine.compression.stated import vocabulary
 from policyengine.compression.trial import Trial, Trials
 from policyengine.kinds.loop import Made
 from policyengine.sessions.model import Session
+from policyengine.source.render import printable
 
 _SHOWN = 6
 """Lost answers named on one line; all of them are in the JSON."""
 
 
+def where(at: int, session: Session) -> str:
+    """Where a session is compacted: `at` is the round (1-based) whose send it precedes."""
+    last = len(session.rounds)
+    return f"after the last of {counted(last, 'round')}" if at > last else f"before round {at} of {last}"
+
+
+def _echo(text: str = "") -> None:
+    """Lines as they stand; what a transcript holds reaches no terminal as it is."""
+    click.echo("\n".join(map(printable, text.split("\n"))))
+
+
 def one(session: Session, trial: Trial, trigger: Made) -> None:
     """One compaction: the summary first, then what it is worth."""
     assert trial.plan is not None
-    click.echo(
-        f"{session.path}  before round {trial.at} of {len(session.rounds)}: {trial.method}"
+    _echo(
+        f"{session.path}  {where(trial.at, session)}: {trial.method}"
         f" (rule {trial.rule or 'default'}), profile {trial.plan.job.layout.profile}"
     )
     found = trigger.decision.outcome
     would = "would" if found["compress"] else "would not"
-    click.echo(f"by itself the policy {would} compress here (rule {found['reason']})")
+    _echo(f"by itself the policy {would} compress here (rule {found['reason']})")
     for attempt in trial.attempts:
-        click.echo(f"an answer was refused: {attempt.problem}: {attempt.detail}")
+        _echo(f"an answer was refused: {attempt.problem}: {attempt.detail}")
     cut = trial.plan.job.cut
     if not trial.text:
-        click.echo("no summary: the history stays as it is")
+        _echo("no summary: the history stays as it is")
         return
     taken = len(cut.pinned) + len(cut.standing) + len(cut.span)
-    click.echo(
+    _echo(
         f"cut {counted(taken, 'entry', 'entries')}, {counted(trial.span_tokens, 'token')},"
         f" to {thousands(trial.summary_tokens)} ({trial.ratio:.1%} less);"
         f" kept {counted(len(cut.kept), 'entry', 'entries')}, {counted(trial.kept_tokens, 'token')}"
     )
-    click.echo("\n" + trial.text)
+    _echo("\n" + trial.text)
     assert isinstance(trial.outcome, Product)
     if trial.outcome.dropped:
-        click.echo(f"dropped: {counted(len(trial.outcome.dropped), 'item')} had no room or were replaced")
+        _echo(f"dropped: {counted(len(trial.outcome.dropped), 'item')} had no room or were replaced")
     for row in trial.outcome.rejected:
-        click.echo(f"rejected from {row.section}: it {row.reason}")
+        _echo(f"rejected from {row.section}: it {row.reason}")
     if trial.score is not None:
         scores(trial.score)
 
@@ -61,30 +73,30 @@ def scores(found: Score) -> None:
             (row.score, row.missing, len(row.probe.answer))
         )
     width = max((len(name) for name in rows), default=0)
-    click.echo(f"{'probes':<{width}}  asked  score  stated   lost")
+    _echo(f"{'probes':<{width}}  asked  score  stated   lost")
     for name, asked in rows.items():
         mean = sum(value for value, _, _ in asked) / len(asked)
         lost = [answer for _, missing, _ in asked for answer in missing]
         whole = sum(count for _, _, count in asked)
         named = ", ".join(lost[:_SHOWN]) + (f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else "")
         stated = f"{whole - len(lost):>3}/{whole:<3}"
-        click.echo(f"{name:<{width}}  {len(asked):>5}  {mean:>5.2f}  {stated}  {named}".rstrip())
+        _echo(f"{name:<{width}}  {len(asked):>5}  {mean:>5.2f}  {stated}  {named}".rstrip())
     if found.strangers:
-        click.echo(f"paths that occur nowhere in the history: {', '.join(found.strangers)}")
+        _echo(f"paths that occur nowhere in the history: {', '.join(found.strangers)}")
     listed = ", ".join(f"{name.replace('_', ' ')} {_number(found.dimensions[name])}" for name in DIMENSIONS)
-    click.echo(f"mean {found.mean:.2f} ({found.verdict}): {listed}")
+    _echo(f"mean {found.mean:.2f} ({found.verdict}): {listed}")
 
 
 def table(session: Session, trials: Trials, rows: Sequence[Trial]) -> None:
     """Every method in one Markdown table, as docs/compression.md holds it."""
-    click.echo(
-        f"{session.path}, before round {trials.at}: {counted(rows[0].span_tokens, 'token')} cut, nothing kept,"
+    _echo(
+        f"{session.path}, {where(trials.at, session)}: {counted(rows[0].span_tokens, 'token')} cut, nothing kept,"
         f" {counted(len(trials.probes().probes), 'probe')}\n"
     )
     dimensions = [name.replace("_", " ") for name in DIMENSIONS]
     heads = ["summary", "written by", "tokens", "ratio", *dimensions, "mean", "verdict"]
-    click.echo("| " + " | ".join(heads) + " |")
-    click.echo("|" + "---|" * 2 + "---:|" * (len(heads) - 3) + "---|")
+    _echo("| " + " | ".join(heads) + " |")
+    _echo("|" + "---|" * 2 + "---:|" * (len(heads) - 3) + "---|")
     for row in rows:
         found = row.score
         cells = [row.method, row.author, thousands(row.summary_tokens), f"{row.ratio:.1%}" if row.ratio else "–"]
@@ -92,15 +104,15 @@ def table(session: Session, trials: Trials, rows: Sequence[Trial]) -> None:
             cells += ["–"] * 7 + [f"refused: {row.attempts[-1].problem}" if row.attempts else "none"]
         else:
             cells += [*(_number(found.dimensions[name]) for name in DIMENSIONS), f"{found.mean:.2f}", found.verdict]
-        click.echo("| " + " | ".join(cells) + " |")
+        _echo("| " + " | ".join(cells) + " |")
 
 
 def cycles(compressor: Compressor, session: Session, rows: Sequence[Cycle]) -> None:
     """Compactions in a row in one Markdown table."""
-    click.echo(f"{session.path}: {counted(len(rows), 'compaction')} in a row\n")
+    _echo(f"{session.path}: {counted(len(rows), 'compaction')} in a row\n")
     heads = ["cycle", "before round", "method", "result", "summary bytes", "dropped", "index whole", "files changed"]
-    click.echo("| " + " | ".join([*heads, "of these named", "mean"]) + " |")
-    click.echo("|---:|---:|---|---|---:|---:|---|---:|---:|---:|")
+    _echo("| " + " | ".join([*heads, "of these named", "mean"]) + " |")
+    _echo("|---:|---:|---|---|---:|---:|---|---:|---:|---:|")
     words = vocabulary(compressor.loop)
     for row in rows:
         product = row.outcome if isinstance(row.outcome, Product) else None
@@ -122,17 +134,17 @@ def cycles(compressor: Compressor, session: Session, rows: Sequence[Cycle]) -> N
             f"{named.recall:.0%}" if named is not None else "–",
             f"{found.mean:.2f}",
         ]
-        click.echo("| " + " | ".join(cells) + " |")
+        _echo("| " + " | ".join(cells) + " |")
 
 
 def questions(probes: Probes) -> None:
     """The questions and their known answers."""
     for probe in probes.probes:
-        click.echo(f"{probe.kind:<12} {probe.question}")
-        click.echo(f"{'':<12} {', '.join(_few(probe.answer))}")
+        _echo(f"{probe.kind:<12} {probe.question}")
+        _echo(f"{'':<12} {', '.join(_few(probe.answer))}")
     if probes.unasked:
         left = ", ".join(f"{count} of {name.replace('_', ' ')}" for name, count in probes.unasked.items())
-        click.echo(f"not asked, since no fact in them could be looked for: {left}")
+        _echo(f"not asked, since no fact in them could be looked for: {left}")
 
 
 def _few(answers: Sequence[str]) -> Iterable[str]:

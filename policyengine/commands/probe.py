@@ -74,7 +74,9 @@ def command(
         print_json(found)
         return
     source = f"the summary in {summary}" if summary else "the recorded summary" if text is not None else "no summary"
-    click.echo(f"{recorded.path}  before round {trials.at}: {counted(len(probes.probes), 'probe')}, {source}")
+    click.echo(
+        f"{recorded.path}  {compress_text.where(trials.at, recorded)}: {counted(len(probes.probes), 'probe')}, {source}"
+    )
     compress_text.questions(probes)
     if scored is not None:
         click.echo()

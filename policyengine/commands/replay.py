@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from policyengine.commands.max_changed import MaxChanged, max_changed_option
-from policyengine.commands.options import bundle_option, load_bundle, print_json, print_jsonl, refuse_idle
+from policyengine.commands.options import bundle_option, load_bundle, print_json, print_jsonl, refuse_idle, thousands
 from policyengine.commands.outputs import keep_inputs
 
 _LONG_BYTES = 1_000_000
@@ -69,6 +69,7 @@ def command(
     refuse_idle("is for decision logs; these are sessions", "max_changed", "engine", "output")
     if log is None:
         refuse_idle("says how records are written; give --log FILE", "log_prompts")
+    from policyengine.check.recorded_window import window_recorded
     from policyengine.check.replay import Options, SessionReplay, refetched, rounds
     from policyengine.commands import replay_text
     from policyengine.commands.replay_json import as_json, round_json
@@ -98,6 +99,7 @@ def command(
                     print_jsonl({"path": session.path, **round_json(row)})
             if number is not None and number > len(one.rounds):
                 raise InputError(f"{path}: there is no round {number}; the session has {len(one.rounds)}")
+            _say_window(path, window_recorded(one, loop))
             replays.append(one)
     if number is not None:
         for one in replays:
@@ -112,6 +114,16 @@ def command(
         print_json(as_json(replays))
     elif form == "text":
         replay_text.show(replays)
+
+
+def _say_window(path: str, found: tuple[int, int, int] | None) -> None:
+    """Say that the recording speaks for another window."""
+    if found is None:
+        return
+    number, tokens, window = found
+    recorded = f"the automatic compaction recorded at {thousands(tokens)} tokens (round {number})"
+    way = f"speaks for a window of {thousands(window)}; --window {window} replays it so"
+    click.echo(f"policyengine: {path}: {recorded} {way}", err=True)
 
 
 def _recording(stack: ExitStack, bundle: Any, log: str | None, log_prompts: bool) -> Callable[..., None]:

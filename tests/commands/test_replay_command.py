@@ -244,3 +244,54 @@ def test_a_transcript_never_tells_the_terminal_what_to_do(run, tmp_path):
         output = run("replay", path, *more).out
         assert "m\\x1b]0;x\\x07\\x0aq" in output
         assert "\x1b" not in output
+
+
+def _claude_code(tokens, compacted):
+    """A Claude Code transcript of one turn: a round of so many tokens, a compaction, and another round."""
+    about = {"sessionId": "s", "cwd": "/", "isSidechain": False, "timestamp": "2026-01-01T00:00:00.000Z"}
+
+    def answered(number, count):
+        usage = {"input_tokens": count, "output_tokens": 5}
+        message = {
+            "id": f"m{number}", "type": "message", "role": "assistant", "model": "claude-opus-4-6", "usage": usage,
+            "content": [{"type": "text", "text": "done"}], "stop_reason": "end_turn",
+        }  # fmt: skip
+        return {**about, "type": "assistant", "uuid": f"a{number}", "message": message}
+
+    def asked(number, text, **more):
+        return {**about, "type": "user", "uuid": f"u{number}", "message": {"role": "user", "content": text}, **more}
+
+    boundary = {
+        **about, "type": "system", "subtype": "compact_boundary", "uuid": "c", "content": "Conversation compacted",
+        "compactMetadata": {"trigger": compacted, "preTokens": tokens},
+    }  # fmt: skip
+    lines = [
+        asked(1, "hello"), answered(1, tokens), boundary, asked(2, "a summary", isCompactSummary=True),
+        asked(3, "go on"), answered(2, 9000),
+    ]  # fmt: skip
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "trigger", "args", "window"),
+    [
+        (167_094, "auto", (), "200000"),
+        (160_000, "auto", (), "200000"),
+        (967_000, "auto", (), None),
+        (167_094, "manual", (), None),
+        (167_094, "auto", ("--window", "1000000"), None),
+    ],
+)
+def test_a_recorded_compaction_may_speak_for_another_window(run, tmp_path, tokens, trigger, args, window):
+    """The catalogue knows what a model takes, not what the product was set to."""
+    path = tmp_path / "session.jsonl"
+    path.write_text(_claude_code(tokens, trigger))
+    found = run("replay", path, "--bundle", "built-in", *args)
+    assert found.status == 0
+    assert "compactions recorded: round 2" in found.out
+    if window is None:
+        assert found.err == ""
+    else:
+        assert f"recorded at {tokens:,} tokens (round 2) speaks for a window of".replace(",", " ") in found.err
+        assert f"--window {window}" in found.err
+        assert run("replay", path, "--bundle", "built-in", "--window", window).err == ""

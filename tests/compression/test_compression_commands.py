@@ -147,3 +147,10 @@ def test_a_provider_that_fails_is_one_line(loop, monkeypatch):
 @pytest.mark.parametrize("name", model_calls.PROVIDERS)
 def test_each_provider_can_be_made_without_its_sdk_or_key(name):
     assert model_calls._provider(name, "http://localhost:1/v1").name
+
+
+def test_a_session_compacted_at_its_end_says_so(run):
+    last = len(run("replay", SAMPLE, "--format", "json").json["sessions"][0]["rounds"])
+    for command in (("compress", SAMPLE, "--at", last + 1), ("probe", SAMPLE, "--at", last + 1)):
+        assert f"after the last of {last} rounds: " in run(*command).out
+    assert f"before round {last} of {last}: " in run("compress", SAMPLE, "--at", last).out
