@@ -63,6 +63,12 @@ _ESCAPE = re.compile(r"\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def too_large(message: str, offset: int, end: int) -> CelSyntaxError:
+    """An expression beyond one of the bounds in `limits`."""
+    hint = "name parts of it under derived:, or move words and numbers to lists"
+    return CelSyntaxError(Issue("limit", message, offset, max(end - offset, 1), hint))
+
+
 def fail(message: str, offset: int, end: int, hint: str | None = None) -> CelSyntaxError:
     """A syntax error at a stretch of the text."""
     return CelSyntaxError(Issue("syntax", message, offset, max(end - offset, 1), hint))
@@ -71,7 +77,7 @@ def fail(message: str, offset: int, end: int, hint: str | None = None) -> CelSyn
 def tokens(text: str) -> list[Token]:
     """Split a text into tokens; the last has kind `end`. Raises CelSyntaxError."""
     if len(text) > MAX_EXPRESSION_CHARS:
-        raise fail(f"the expression is longer than {MAX_EXPRESSION_CHARS} characters", 0, 1)
+        raise too_large(f"the expression is longer than {MAX_EXPRESSION_CHARS} characters", 0, 1)
     if (lone := _LONE_SURROGATE.search(text)) is not None:
         raise fail("half of a character (a lone surrogate) cannot stand in an expression", lone.start(), lone.end())
     found: list[Token] = []

@@ -13,7 +13,7 @@ from __future__ import annotations
 from policyengine.cel import macros
 from policyengine.cel.errors import CelSyntaxError
 from policyengine.cel.hints import word_for_operator
-from policyengine.cel.lexer import BigInt, Token, fail, tokens
+from policyengine.cel.lexer import BigInt, Token, fail, tokens, too_large
 from policyengine.cel.limits import MAX_DEPTH, MAX_NODES
 from policyengine.cel.syntax import (
     Binary,
@@ -78,9 +78,9 @@ def _measure(root: Node) -> None:
         depth += 1
         count += len(level)
         if depth > MAX_DEPTH:
-            raise fail(f"the expression is nested deeper than {MAX_DEPTH} levels", level[0].offset, level[0].end)
+            raise too_large(f"the expression is nested deeper than {MAX_DEPTH} levels", level[0].offset, level[0].end)
         if count > MAX_NODES:
-            raise fail(f"the expression has more than {MAX_NODES} parts", root.offset, root.end)
+            raise too_large(f"the expression has more than {MAX_NODES} parts", root.offset, root.end)
         level = [child for node in level for child in node.children()]
 
 
@@ -134,7 +134,7 @@ class _Parser:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             token = self.tokens[self.at]
-            raise fail(f"the expression is nested deeper than {MAX_DEPTH} levels", token.offset, token.end)
+            raise too_large(f"the expression is nested deeper than {MAX_DEPTH} levels", token.offset, token.end)
         node = self.operators(lowest)
         self.depth -= 1
         return node
@@ -163,7 +163,7 @@ class _Parser:
         if len({sign.kind for sign in signs}) > 1:
             raise fail("'!' and '-' cannot be mixed", signs[0].offset, signs[-1].end)
         if len(signs) > MAX_DEPTH:
-            raise fail(f"the expression is nested deeper than {MAX_DEPTH} levels", signs[0].offset, signs[-1].end)
+            raise too_large(f"the expression is nested deeper than {MAX_DEPTH} levels", signs[0].offset, signs[-1].end)
         token = self.tokens[self.at]
         negative: Token | None = None
         if signs and signs[-1].kind == "-" and token.kind == "literal" and type(token.value) in (int, float, BigInt):

@@ -39,7 +39,7 @@ sections:
 """,
     good="""\
 sections:
-  error_messages: {title: Error messages, ask: Each error as it was printed, and what resolved it.}
+  error_messages: {title: Error messages, ask: "Each error as it was printed, and what resolved it."}
 """,
     fixed=True,
     check=check,

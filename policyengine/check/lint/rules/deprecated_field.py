@@ -62,6 +62,7 @@ input:
   type: object
   properties:
     size: {type: integer, deprecated: true, description: use tokens}
+  required: [size]
 rules:
   - {id: large, when: size > 1000}
 """,

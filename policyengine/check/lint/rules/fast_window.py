@@ -39,10 +39,10 @@ A fast model is the smaller sibling. Where its window is larger than that of eve
 the two were swapped or a window in the catalogue is wrong, and the veto `would_compress` protects nothing.
 """,
     bad="""\
-fast_models: {acme: acme-large}    # acme-large 1,000,000, acme-mini 128,000
+fast_models: {openai: acme-large}    # acme-large 1,000,000, acme-mini 128,000
 """,
     good="""\
-fast_models: {acme: acme-mini}
+fast_models: {openai: acme-mini}
 """,
     severity=Severity.WARNING,
     check=check,

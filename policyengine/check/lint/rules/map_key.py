@@ -11,10 +11,10 @@ RULE = Rule(
 Keys of maps are int, uint, bool or text.
 """,
     bad="""\
-when: forced in {1.5: true}
+when: "forced in {1.5: true}"
 """,
     good="""\
-when: forced in {true: 1}
+when: "forced in {true: 1}"
 """,
     fixed=True,
 )

@@ -39,10 +39,10 @@ thinks all the same and takes longer than the primary model would have; one that
 tools left out, which breaks the cached prefix. The model catalogue knows both before any request is sent.
 """,
     bad="""\
-fast_models: {acme: acme-thinker}    # acme-thinker always thinks; SummaryRound asks for thinking off
+fast_models: {openai: acme-thinker}    # acme-thinker always thinks; SummaryRound asks for thinking off
 """,
     good="""\
-fast_models: {acme: acme-mini}       # thinking: optional
+fast_models: {openai: acme-mini}       # thinking: optional
 """,
     severity=Severity.WARNING,
     check=check,
