@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from policyengine.log.metrics.definitions import BY_NAME, vetoes
 from policyengine.log.metrics.tally import Tally
-from policyengine.log.report.data import Data, SessionRound
+from policyengine.log.report.data import Data, SessionRound, moment_of
 
 _TIERS = ("warn", "auto", "hard")
 _DASHES = {"warn": "dot", "auto": "dash", "hard": "solid"}
+_EDGED = 31
+"""The most bars that have an edge: narrower ones would be nothing but that."""
 _SHARE = {"tickformat": ".0%", "rangemode": "tozero"}
 
 
@@ -83,10 +86,11 @@ def _session(name: str, rounds: list[SessionRound], number: int) -> Chart:
 
 def _split(data: Data) -> Chart:
     names = [name for name, _ in data.groups]
+    edge = 1 if len(names) <= _EDGED else 0
     counts = {decision: [_decided(tally, decision) for _, tally in data.groups] for decision in ("fast", "primary")}
     traces = [
-        {"type": "bar", "name": decision, "x": _times(names), "y": values,
-         "marker": {"color": f"var(--{decision})", "line": {"color": "var(--page)", "width": 1}},
+        {"type": "bar", "name": decision, "x": _times(names), "y": values, **_bar_width(data.by),
+         "marker": {"color": f"var(--{decision})", "line": {"color": "var(--page)", "width": edge}},
          "hovertemplate": f"{decision}: %{{y}}<extra>%{{x}}</extra>"}
         for decision, values in counts.items()
     ]  # fmt: skip
@@ -96,7 +100,7 @@ def _split(data: Data) -> Chart:
         [name, fast, primary, _share(fast / (fast + primary) if fast + primary else None)]
         for name, fast, primary in zip(names, counts["fast"], counts["primary"], strict=True)
     ]
-    layout = {"barmode": "stack", "yaxis": {"title": {"text": "continuations"}}, "xaxis": _time_axis(names)}
+    layout = {"barmode": "stack", "yaxis": {"title": {"text": "continuations"}}, "xaxis": _time_axis(names, data.by)}
     columns = (data.by, "fast", "primary", "fast rate")
     return Chart("split", "Fast and primary over time", words, traces, layout, columns, rows)
 
@@ -163,8 +167,9 @@ def _rates(
     rows: list[list[Any]] = [[name] for name in names]
     for metric, label, color in metrics:
         measures = [BY_NAME[metric].of(tally) for _, tally in data.groups]
+        x, y = _broken(names, [one.value for one in measures], data.by)
         traces.append(
-            {**_line(label, _times(names), [one.value for one in measures], color), "mode": "lines+markers",
+            {**_line(label, x, y, color), "mode": "lines+markers", "connectgaps": False,
              "hovertemplate": "%{y:.1%}<extra>%{x}</extra>"}
         )  # fmt: skip
         for row, one in zip(rows, measures, strict=True):
@@ -172,7 +177,7 @@ def _rates(
     shown = [(text, data.lines[name]) for name, text in lines if name in data.lines]
     layout: dict[str, Any] = {
         "yaxis": dict(_SHARE),
-        "xaxis": _time_axis(names),
+        "xaxis": _time_axis(names, data.by),
         "shapes": [
             {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": at, "y1": at,
              "line": {"color": "var(--gate)", "width": 1.5, "dash": "dash"}}
@@ -233,12 +238,53 @@ def _decided(tally: Tally, decision: str) -> int:
 
 
 def _times(names: Sequence[str]) -> list[str]:
-    return [name if len(name) == 10 else f"{name}:00" for name in names]
+    return [f"{name}:00" if "T" in name else name for name in names]
 
 
-def _time_axis(names: Sequence[str]) -> dict[str, Any]:
-    """One tick a group where there are few, so that no hour between two of them is made up."""
-    return {"type": "category" if len(names) <= 12 else "date", "tickangle": 0 if len(names) <= 4 else "auto"}
+def _time_axis(names: Sequence[str], by: str) -> dict[str, Any]:
+    """One tick a group where there are few and none is left out, so that no hour between two of them is made up.
+
+    Where some are left out, the axis shows how long nothing was recorded.
+    """
+    few = len(names) <= 12 and not any(_gaps(names, by))
+    return {"type": "category" if few else "date", "tickangle": 0 if len(names) <= 4 else "auto"}
+
+
+def _gaps(names: Sequence[str], by: str) -> list[str | None]:
+    """For each group the one that would come next, where that one is not there though others follow."""
+    nexts = [_next(name, by) for name in names]
+    return [
+        following if following is not None and after is not None and following != after else None
+        for following, after in zip(nexts, [*names[1:], None], strict=True)
+    ]
+
+
+def _next(name: str, by: str) -> str | None:
+    begins = moment_of(name)
+    if begins is None:
+        return None
+    if by == "month":
+        return (begins.replace(day=1) + timedelta(days=31)).strftime("%Y-%m")
+    later = begins + (timedelta(days=1) if by == "day" else timedelta(hours=1))
+    return later.strftime("%Y-%m-%d" if by == "day" else "%Y-%m-%dT%H")
+
+
+def _broken(names: Sequence[str], values: Sequence[Any], by: str) -> tuple[list[str], list[Any]]:
+    """The points of a line, with one of no value wherever groups are left out: no line is drawn across them."""
+    x: list[str] = []
+    y: list[Any] = []
+    for name, value, gap in zip(names, values, _gaps(names, by), strict=True):
+        x.append(name)
+        y.append(value)
+        if gap is not None:
+            x.append(gap)
+            y.append(None)
+    return _times(x), y
+
+
+def _bar_width(by: str) -> dict[str, Any]:
+    """A month is as wide as it is long; by itself the library makes bars as narrow as the two nearest allow."""
+    return {"xperiod": "M1", "xperiodalignment": "middle"} if by == "month" else {}
 
 
 def _share(value: float | None) -> str:

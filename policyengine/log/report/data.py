@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from policyengine.source.nearest import did_you_mean
 
 _SESSIONS = 3
 """Sessions that are shown where none is asked for: those with the most rounds."""
+
+_BY_HOUR, _BY_DAY = 2, 92
+"""The most days that are shown hour by hour, and day by day: a bar for each is still seen on a phone."""
 
 WINDOWS = tuple(base * 2**step // 4 for step in range(9) for base in (32_000, 40_000, 48_000, 56_000))
 """Windows (tokens) at which the ladder is drawn: 8 000 to 3.6 million, four to each doubling."""
@@ -45,7 +49,7 @@ class Data:
 
     counted: Counted
     by: str
-    """`day` or `hour`: what a group of `counted` is."""
+    """`hour`, `day` or `month`: what a group of `counted` is."""
     sessions: dict[str, list[SessionRound]]
     ladders: dict[str, list[tuple[int, Mapping[str, Any]]]]
     """Thresholds of each ladder by window; the one that serves comes first."""
@@ -60,7 +64,7 @@ class Data:
 
     @property
     def groups(self) -> list[tuple[str, Tally]]:
-        """The days or hours, in order."""
+        """The hours, days or months, in order."""
         return sorted(self.counted.groups.items())
 
 
@@ -69,9 +73,11 @@ def gather(
 ) -> Data:  # fmt: skip
     """Read the logs. Raises `InputError` where they cannot be read, or hold no such session."""
     counted = count(files, "day", wanted)
-    by = "day" if len(counted.groups) > 2 else "hour"
+    by = bin_of(counted.groups)
     if by == "hour":
         counted = count(files, "hour", wanted)
+    elif by == "month":
+        counted = _by_month(counted)
     if not counted.whole.records:
         when = "" if wanted == ALL_TIME else " in that period"
         raise InputError(f"{files[0]}: there is no record in this log{when}" if files else "there is no log")
@@ -83,6 +89,30 @@ def gather(
         _lines(bundle),
         f"{bundle.name} {bundle.version}",
     )
+
+
+def bin_of(days: Iterable[str]) -> str:
+    """What a point of the charts stands for: `hour`, `day` or `month`, by how many days lie between these."""
+    times = sorted(found for day in days if (found := moment_of(day)) is not None)
+    span = (times[-1] - times[0]).days + 1 if times else 0
+    return "hour" if span <= _BY_HOUR else "day" if span <= _BY_DAY else "month"
+
+
+def moment_of(name: str) -> datetime | None:
+    """When an hour, day or month of the charts begins; None for a text that is no time."""
+    for form in ("%Y-%m-%dT%H", "%Y-%m-%d", "%Y-%m"):
+        try:
+            return datetime.strptime(name, form)
+        except ValueError:
+            continue
+    return None
+
+
+def _by_month(counted: Counted) -> Counted:
+    found = Counted(counted.whole)
+    for day, tally in sorted(counted.groups.items()):
+        found.groups.setdefault(day[: len("2026-03")], Tally()).merge(tally)
+    return found
 
 
 def _sessions(files: Sequence[Path], wanted: Period, asked: Sequence[str]) -> dict[str, list[SessionRound]]:
