@@ -39,6 +39,7 @@ _LONG_BYTES = 1_000_000
 )
 @click.option("--output", metavar="DIR", help="Decision logs: write every decision here, as Parquet.")
 @click.option("--round", "number", type=click.IntRange(min=1), metavar="K", help="Everything about one round.")
+@click.option("--wide", is_flag=True, help="Every column, also where the terminal is too narrow for them.")
 @click.option(
     "--log", metavar="FILE", help="Append a decision record for each decision to this file, JSONL or .sqlite."
 )
@@ -47,7 +48,7 @@ _LONG_BYTES = 1_000_000
 def command(
     sessions: tuple[str, ...], window: int | None, fast_window: int | None, ladder: str | None, strategy: str,
     bundle: str | None, max_changed: MaxChanged | None, engine: str, output: str | None, number: int | None,
-    log: str | None, log_prompts: bool, form: str,
+    wide: bool, log: str | None, log_prompts: bool, form: str,
 ) -> None:  # fmt: skip
     """Replay recorded sessions: tier, compaction, tip, routing, directive and breaker of every round.
 
@@ -60,13 +61,15 @@ def command(
     from policyengine.commands import redecide
 
     if redecide.are_logs(sessions):
-        only_sessions = ("window", "fast_window", "ladder", "strategy", "number", "log", "log_prompts")
+        only_sessions = ("window", "fast_window", "ladder", "strategy", "number", "wide", "log", "log_prompts")
         refuse_idle("is for sessions; these are decision logs, whose recorded inputs are decided again", *only_sessions)
         if form == "jsonl":
             raise click.UsageError("--format jsonl is for sessions; decision logs have one result: --format json")
         redecide.run(sessions, bundle, max_changed, engine, output, form)
         return
     refuse_idle("is for decision logs; these are sessions", "max_changed", "engine", "output")
+    if form != "text" or number is not None:
+        refuse_idle("is about the table of rounds, which is text without --round", "wide")
     if log is None:
         refuse_idle("says how records are written; give --log FILE", "log_prompts")
     from policyengine.check.recorded_window import window_recorded
@@ -113,7 +116,7 @@ def command(
     elif form == "json":
         print_json(as_json(replays))
     elif form == "text":
-        replay_text.show(replays)
+        replay_text.show(replays, wide=wide)
 
 
 def _say_window(path: str, found: tuple[int, int, int] | None) -> None:

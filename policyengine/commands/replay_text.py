@@ -35,13 +35,12 @@ _LONGEST_VALUE = 300
 """Characters of an input shown in the text of one round."""
 
 
-def show(replays: Sequence[SessionReplay]) -> None:
-    """Print everything."""
+def show(replays: Sequence[SessionReplay], *, wide: bool = False) -> None:
+    """Print everything. On a terminal that is too narrow columns are left out, unless `wide`."""
     console = Console(highlight=False, soft_wrap=True)
     for one in replays:
         console.print(printable(_heading(one)), markup=False)
-        # Never cut to the terminal: a row that is too long wraps, a cell without its end says nothing.
-        lines = _table(one, console.width if sys.stdout.isatty() else None)
+        lines = _table(one, console.width if sys.stdout.isatty() and not wide else None)
         while piece := list(islice(lines, _PIECE)):
             console.print(Text("\n").join(piece))
         for line in _session_totals(one):
@@ -62,16 +61,28 @@ _NUMBERS = ("round", "turn", "tokens")
 _WORDS = ("from", "tier", "compaction", "tip", "directive", "routing", "veto", "followed by", "breaker")
 
 
+_LEAST = ("from", "turn", "breaker", "followed by", "directive", "tip", "veto")
+"""The columns that a narrow terminal does without, the least important one first."""
+
+
 def _table(one: SessionReplay, width: int | None) -> Iterator[Text]:
-    """The lines of the rounds. Where `width` is too narrow for them, columns without any entry are left out.
+    """The lines of the rounds. Where `width` is too narrow for them, columns are left out whole, and that is said.
+
+    Columns without any entry go first. What still does not fit wraps: a cell without its end says nothing.
 
     Laid out by hand: a table of rich takes milliseconds a row, and sessions have thousands.
     """
     names, rows = [*_NUMBERS, *_WORDS], [_cells(row) for row in one.rounds]
     widths = [max(map(cell_len, [name, *(str(row[at]) for row in rows)])) for at, name in enumerate(names)]
     shown = list(range(len(names)))
-    if width is not None and _whole(widths) > width:
-        shown = [at for at in shown if any(str(row[at]) for row in rows)]
+    left: list[str] = []
+    if width is not None:
+        empty = [name for at, name in enumerate(names) if not any(str(row[at]) for row in rows)]
+        for name in dict.fromkeys((*empty, *_LEAST)):
+            if _whole([widths[at] for at in shown]) <= width:
+                break
+            shown.remove(names.index(name))
+            left.append(name)
     header: list[Text | str] = [Text(name, style="bold") for name in names]
     for row in (header, *rows):
         line = Text()
@@ -83,6 +94,9 @@ def _table(one: SessionReplay, width: int | None) -> Iterator[Text]:
             else:
                 line.append(row[at]).append(gap + between)
         yield line
+    if left:
+        what = noun(len(left), "column", "columns")
+        yield Text(f"{what} left out, this terminal is too narrow: {', '.join(left)} (--wide shows all)", style="dim")
 
 
 def _whole(widths: Sequence[int]) -> int:

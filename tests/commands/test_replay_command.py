@@ -1,6 +1,7 @@
 """`policyengine replay` on real recordings and on the sample that ships."""
 
 import json
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -132,15 +133,24 @@ def test_text_is_one_row_a_round_without_colour(run):
     assert found.err == ""
 
 
-@pytest.mark.parametrize("columns", [40, 80, 300])
-def test_no_cell_is_cut_off_on_a_narrow_terminal(columns):
-    """What does not fit leaves out columns without an entry, and wraps: a cell without its end says nothing."""
+@pytest.mark.parametrize(
+    ("columns", "args", "left"),
+    [
+        (40, (), "breaker, from, turn, followed by, directive, tip, veto"),
+        (80, (), "breaker, from, turn, followed by, directive"),
+        (120, (), "breaker, from"),
+        (300, (), None),
+        (80, ("--wide",), None),
+    ],
+)
+def test_a_narrow_terminal_leaves_out_whole_columns_and_says_which(columns, args, left):
+    """Those without an entry first. What still does not fit wraps: a cell without its end says nothing."""
     import os
     import pty
 
     leader, follower = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "NO_COLOR": "1"}
-    command = [sys.executable, "cli.py", "replay", str(SAMPLE)]
+    command = [sys.executable, "cli.py", "replay", str(SAMPLE), *args]
     with subprocess.Popen(command, cwd=ROOT, stdout=follower, stderr=follower, env=environment) as child:
         os.close(follower)
         out = b""
@@ -153,8 +163,15 @@ def test_no_cell_is_cut_off_on_a_narrow_terminal(columns):
     assert child.returncode == 0
     text = out.decode()
     assert "…" not in text
-    assert text.count("further_action  tool call") == 4
-    assert ("breaker" in text) == (columns == 300)
+    said = f"columns left out, this terminal is too narrow: {left} (--wide shows all)"
+    assert (said in text) == (left is not None)
+    header = text.splitlines()[1]
+    for name in left.split(", ") if left is not None else ():
+        assert name not in re.sub(r"\x1b\[\d*m", "", header).split("  ")
+    rows = [line for line in text.splitlines() if re.match(r" +\d+ ", line)]
+    assert sum("further_action" in line for line in rows) == (0 if columns == 40 else 5)
+    if left is None:
+        assert text.count("further_action  tool call") == 4
 
 
 def test_jsonl_is_one_line_a_round(run):
