@@ -42,6 +42,7 @@ from policyengine.check.lint.rules import (
     turn_varying_text,
     unknown_field,
     unknown_function,
+    unknown_in_test,
     unknown_model,
     unknown_name,
     unknown_tool,
@@ -110,6 +111,8 @@ RULES: tuple[Rule, ...] = tuple(
         # Summaries and system texts.
         catch_all_section,
         turn_varying_text,
+        # Tests.
+        unknown_in_test,
         # Any document.
         missing_owner,
         deprecated_policy,
