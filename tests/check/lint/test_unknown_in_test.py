@@ -19,11 +19,11 @@ NAMED = [
     ("policy: retry\ncases: [{name: a, rule: default}, {name: b, rule: on_error}]", []),
     ("cases: [{name: a, policy: retyr, rule: tool_call_seen}]", ["retyr"]),
     ("policy: retry\ncases: [{name: a, policy: tips, rule: tool_call_seen}]", ["tool_call_seen}"]),
-    ("policy: retry\ncases:\n  - name: a\n    columns: [n, rule]\n    rows: [[1, tool_call_seen], [2, wrong_one]]", ["wrong_one"]),
+    ("policy: retry\ncases: [{name: a, columns: [n, rule], rows: [[1, default], [2, wrong_one]]}]", ["wrong_one"]),
     ("policy: retry\ncases: [{name: a, steps: [{policy: tpis, rule: x}, {rule: wrong_one}]}]", ["tpis", "wrong_one"]),
     ("policy: retry\ncases: [{name: a, variant: {'rules[0].id': mine}, rule: mine}]", []),
     ("policy: word-lists\ncases: [{name: a, rule: anything}]", []),
-    ("policy: retry\ncases: [{name: a, rule: tool_call_seen}]\nexplained_mutants: [{policy: x, mutant: m, reason: r}]", ["x,"]),
+    ("policy: retry\ncases: [{name: a, errors: [x]}]\nexplained_mutants: [{policy: x, mutant: m, reason: r}]", ["x,"]),
 ]
 
 
