@@ -21,6 +21,7 @@ from policyengine.check.proofs.reading import Read, UnreadableError, read_table,
 from policyengine.check.proofs.results import Example, Result, Verdict
 from policyengine.kinds.ladder import TIERS
 from policyengine.kinds.policy import Policy
+from policyengine.source.counts import thousands
 
 DEFAULT_WINDOWS = (1, 10_000_000)
 """The windows for which a ladder's properties are claimed where it names none."""
@@ -128,7 +129,8 @@ class LadderProof:
         if outside:
             said = "it fails outside the accepted domain" if claim.accepted else ""
             return self._made(claim, Verdict.REFUTED, said, tuple(confirmed), outside, holds)
-        return self._made(claim, Verdict.ACCEPTED, "", tuple(confirmed), failing.windows, holds)
+        spare = "" if failing.step else _spare((accepted & domain) - failing.windows)
+        return self._made(claim, Verdict.ACCEPTED, spare, tuple(confirmed), failing.windows, holds)
 
     def _engine(self, claim: Claim, domain: Ranges) -> Result:
         found = disagreement(self.policy, self.read, self.formulas, domain)
@@ -222,6 +224,15 @@ _SPECIAL: Mapping[str, Callable[[LadderProof, Claim, Ranges], Result]] = {
 
 def _expression(claim: Claim) -> str:
     return _EXPRESSIONS[claim.text] if claim.form == "check" else claim.text
+
+
+def _spare(windows: Ranges) -> str:
+    """What is accepted beyond need, in words; empty where nothing is."""
+    if not windows:
+        return ""
+    low, high = thousands(windows.first), thousands(windows.last)
+    where = f"window {low}" if low == high else f"windows between {low} and {high}"
+    return f"accepted beyond need: it holds for {where}, too; narrow the accepted domain"
 
 
 def _said(claim: Claim) -> str:

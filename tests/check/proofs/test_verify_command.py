@@ -175,3 +175,28 @@ def test_without_the_solver_ladders_are_decided_and_the_rest_says_what_to_instal
     assert found.exit_code == 2
     assert "fails for windows 1 to 66 666" in found.output
     assert "pip install 'policyengine[proofs]'" in found.output
+
+
+SPARE = [
+    # the accepted domain, what is said of it
+    ("window < 66667.0", None),
+    ("window < 66668.0", "window 66 667, too"),
+    ("window < 80000.0", "windows between 66 667 and 79 999, too"),
+    ("window < 50000.0 || window > 60000.0 && window < 90000.0", "it fails outside the accepted domain"),
+]
+
+
+@pytest.mark.parametrize(("domain", "says"), SPARE)
+def test_what_is_accepted_beyond_need_is_said(tmp_path: Path, domain: str, says: str | None) -> None:
+    path = tmp_path / "floor.yaml"
+    text = (policies_folder() / "ladders" / "floor.yaml").read_text(encoding="utf-8")
+    path.write_text(text.replace("window < 66667.0", domain), encoding="utf-8")
+    row = next(
+        row for row in json.loads(_run(str(path), "--format", "json").stdout)["results"] if row["id"] == "self-hosting"
+    )
+    if says is None:
+        assert (row["verdict"], row["detail"]) == ("accepted", "")
+        return
+    assert says in row["detail"]
+    assert says in _run(str(path)).stdout
+    assert row["verdict"] == ("refuted" if "outside" in says else "accepted")
