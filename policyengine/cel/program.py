@@ -118,7 +118,7 @@ def evaluate(expression: str, bindings: Mapping[str, Any] | None = None, *, cont
     """Evaluate an expression over plain Python values.
 
     Types are looked at as values come by, as CEL does without declarations. The result is plain too, with UInt,
-    Timestamp and Duration (`policyengine.cel.values`) for what Python has no type for. A name may hold dots. Raises
+    Timestamp and Duration (all in `policyengine.cel`) for what Python has no type for. A name may hold dots. Raises
     CelError.
     """
     plain = on_fresh_stack(lambda: {name: from_python(value) for name, value in (bindings or {}).items()})

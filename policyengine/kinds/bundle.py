@@ -40,7 +40,7 @@ UNKNOWN_WORDS = "unknown-words"
 _OPERAND = re.compile(r"^operand of (?:&&|\|\|)(?= is )")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bundle:
     """The policies of one folder, and those of the bundle that it extends.
 
@@ -56,6 +56,10 @@ class Bundle:
     use: Mapping[str, str] = field(default_factory=dict)
     tests: tuple[Document, ...] = ()
     base: Bundle | None = None
+
+    def __repr__(self) -> str:
+        more = f", {len(self.inherited)} inherited" if self.base is not None else ""
+        return f"<Bundle {self.name} {self.version} (policies: {len(self.policies)}{more})>"
 
     @cached_property
     def inherited(self) -> Mapping[str, Policy]:
@@ -83,7 +87,7 @@ class Bundle:
         found = self.find(name)
         if found is None:
             names = [*self.policies, *self.inherited]
-            hint = did_you_mean(name, names) or f"it has: {', '.join(names)}"
+            hint = did_you_mean(str(name), names) or f"it has: {', '.join(names)}"
             raise InputError(f"the bundle {self.path} has no policy `{name}`; {hint}")
         return found
 
@@ -121,6 +125,8 @@ def load(path: str | Path | None = None) -> Bundle:
     Raises `BundleError` with every finding where something in it is wrong, `InputError` where there is nothing to
     read.
     """
+    if not (path is None or isinstance(path, str | Path)):
+        raise InputError(f"a bundle is a folder or a file, given by its path; not a {type(path).__name__}")
     bundle, findings = check(path, tests=False)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if bundle is None or errors:

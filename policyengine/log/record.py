@@ -18,6 +18,7 @@ from policyengine.rules.decision import Decision
 from policyengine.source.errors import InputError
 from policyengine.source.nearest import did_you_mean
 from policyengine.source.schema import input_check, input_misfits, load_schema
+from policyengine.source.version import __version__
 
 
 @lru_cache(maxsize=1)
@@ -37,17 +38,6 @@ def check_about(about: Mapping[str, Any]) -> None:
         if not check(value):
             schema = load_schema("record")["properties"][name]
             raise InputError(input_misfits(value, schema, f"`{name}` of a record")[0])
-
-
-@lru_cache(maxsize=1)
-def engine_version() -> str:
-    """Version of the installed package."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("policyengine")
-    except PackageNotFoundError:
-        return "0"
 
 
 class Recorder:
@@ -74,7 +64,7 @@ class Recorder:
         self._last = {
             "mask_policy": self.masking.label,
             "mask_key": self.masking.key_id,
-            "engine_version": engine_version(),
+            "engine_version": __version__,
             "bundle": bundle.name,
             "bundle_version": bundle.version,
             "bundle_digest": bundle.digest,

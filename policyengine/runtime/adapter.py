@@ -85,6 +85,7 @@ class Adapter:
         """Stage and kill switch of this scope: what `policyengine gate rollout --state` decides, or a person."""
         self._now = clock or Clock().now_ms
         self.reloader = Reloader(self)
+        """Reloads the bundle's files: `watch`, `status`."""
 
     @property
     def live(self) -> Live:

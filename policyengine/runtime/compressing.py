@@ -11,9 +11,11 @@ from policyengine.compression.history import Entry
 from policyengine.compression.method import Answer, Ask, Product, Refusal, run, run_async
 from policyengine.compression.methods import METHODS
 from policyengine.compression.summary import Standing
+from policyengine.kinds.bundle import Bundle
 from policyengine.kinds.loop import Loop
 from policyengine.runtime.entries import Entries
 from policyengine.runtime.messages import Message, Text
+from policyengine.runtime.stated import stated_as
 from policyengine.runtime.summarizer import StopReason, Summary, SummaryAnswer, SummaryJob
 
 _STOPS: Final[Mapping[str, StopReason]] = {
@@ -23,16 +25,18 @@ _STOPS: Final[Mapping[str, StopReason]] = {
 
 
 class CompressingSummarizer:
-    """Summarises by the bundle's policies: method, sections, limits. One instance serves one session.
+    """Summarises by the bundle's policies: method, sections, limits. One instance serves one session
+    (`Adapter.session(..., summarizer=...)`).
 
     `standing` is what the last compaction left (`Standing.from_json` reads a stored one). With `rescue`, an extractive
     summary takes the place of one that a model could not give.
     """
 
     def __init__(
-        self, loop: Loop, *, standing: Standing | None = None, wish: Wish | None = None, rescue: bool = False
+        self, bundle: Bundle, *, standing: Standing | None = None, wish: Wish | None = None, rescue: bool = False
     ) -> None:
-        self._compressor = Compressor(loop)
+        stated_as(bundle, "bundle", "a Bundle, as `load` gives it", Bundle)
+        self._compressor = Compressor(Loop(bundle))
         self._standing = standing or Standing()
         self._wish = wish or Wish()
         self._rescue = rescue

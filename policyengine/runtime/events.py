@@ -16,7 +16,7 @@ Source: TypeAlias = Literal["usage", "estimated", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A turn begins. `prompt_id` stays the same through every retry and fallback."""
+    """A turn begins. `turn_id` is its own; `prompt_id` stays the same through every retry and fallback."""
 
     turn_id: str
     prompt_id: str
@@ -24,7 +24,13 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class ContextMeasured:
-    """The size of the next prompt (tokens) and what the ladder says about it. `tip` is the id of the tip to show."""
+    """The size of the next prompt and what the ladder says about it.
+
+    - `tokens`: the size, None where it is unknown; `tokens_source`: usage, estimated or unknown.
+    - `tier`: none, warn, auto or hard; `window`: tokens, None where it is unknown.
+    - `left_until_auto`: tokens until a compaction, None where the window is unknown.
+    - `tip`: the id of the tip to show, None for none; `tip_text`: what it says.
+    """
 
     tokens: int | None
     tokens_source: str
@@ -37,7 +43,10 @@ class ContextMeasured:
 
 @dataclass(frozen=True, slots=True)
 class RoundStarted:
-    """A model round begins: number in the session, from 1."""
+    """A model round begins.
+
+    - `round`: its number in the session, from 1; `model`, `tier`: who is asked; `reason`: why.
+    """
 
     round: int
     model: str
@@ -47,7 +56,8 @@ class RoundStarted:
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """Visible text. A provisional one may be taken back by `TextWithdrawn` with the same `attempt`."""
+    """Visible text. A `provisional` one may be taken back by `TextWithdrawn` with the same `attempt` (number of the
+    model call in the session, from 1)."""
 
     text: str = field(repr=False)
     attempt: int
@@ -64,7 +74,8 @@ class ReasoningChunk:
 
 @dataclass(frozen=True, slots=True)
 class TextWithdrawn:
-    """All text and reasoning of this attempt is taken back: it is no part of the history."""
+    """All text and reasoning of this attempt is taken back: it is no part of the history. `reason`: what took it back
+    (tool_call_seen, a failure kind, replaced, ...)."""
 
     attempt: int
     reason: str
@@ -72,8 +83,12 @@ class TextWithdrawn:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens of one attempt in one sense for all providers (`prompt` holds cache reads and writes), each with its
-    own source."""
+    """Tokens of one attempt in one sense for all providers; None where nobody knows.
+
+    - `prompt`: all of it, what was read from or written to a cache included (`cached`, `cache_written`).
+    - `output`: what was answered; `reasoning`: how much of it, or beside it, was reasoning.
+    - `prompt_source`, `output_source`: usage (reported), estimated or unknown.
+    """
 
     prompt: int | None
     output: int | None
@@ -88,8 +103,11 @@ class Tokens:
 class AttemptEnded:
     """One model call is over, well or not; every call is counted at its own model.
 
-    Times in ms: to the first token (reasoning, text or call), to the first event at all, to the first reasoning, to the
-    first visible text, and to the end.
+    - `attempt`: its number in the session, from 1; `call`: what it was for.
+    - `outcome`: `finished`, `stopped` (by us), `cancelled`, or the kind of its failure.
+    - `ttft_ms`: time to the first token (reasoning, text or call), None where none came; `rt_ms`: to the end.
+    - `first_chunk_ms`, `first_reasoning_ms`, `first_answer_ms`: to the first event at all, the first reasoning, the
+      first visible text. All times in ms.
     """
 
     attempt: int
@@ -106,7 +124,10 @@ class AttemptEnded:
 
 @dataclass(frozen=True, slots=True)
 class FellBack:
-    """The fast model was given up; the same send goes to the primary model."""
+    """The fast model was given up; the same send goes to the primary model.
+
+    - `round`: number of the round; `reason`: why; `requested`, `actual`: the models.
+    """
 
     round: int
     reason: Literal["tool_call_seen", "timeout", "error"]
@@ -116,7 +137,11 @@ class FellBack:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """The same send is made again after a wait (ms)."""
+    """The same send is made again after a wait.
+
+    - `round`: number of the round; `failure`: kind of the failure; `attempt`: number of the try that
+      follows; `delay_ms`: the wait, ms.
+    """
 
     round: int
     failure: str
@@ -126,7 +151,10 @@ class Retrying:
 
 @dataclass(frozen=True, slots=True)
 class RoundEnded:
-    """A model round is over and its answer is in the history."""
+    """A model round is over and its answer is in the history.
+
+    - `finish`: why the answer ended: stop, length, tool_calls or content_filter.
+    """
 
     round: int
     model: str
@@ -137,7 +165,7 @@ class RoundEnded:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A tool runs."""
+    """A tool runs. `kind`: what it does (read, search, fetch, edit, ...)."""
 
     call_id: str
     name: str
@@ -147,7 +175,12 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolEnded:
-    """A tool came back. `output_bytes` is what it gave, of which the history may hold less (`cut`)."""
+    """A tool came back.
+
+    - `error`: its result is an error; `cancelled`: it was refused, or stopped.
+    - `output_bytes`: what it gave, of which the history may hold less (`cut`); `output`: the text in the history.
+    - `duration_ms`: how long it took, the person's answer to a question included, ms.
+    """
 
     call_id: str
     name: str
@@ -161,7 +194,7 @@ class ToolEnded:
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationAsked:
-    """A call waits for the person: answer with `session.confirm(call_id, True)`."""
+    """A call waits for the person: answer with `session.confirm(call_id, True)`. `kind`: what the tool does."""
 
     call_id: str
     name: str
@@ -171,7 +204,10 @@ class ConfirmationAsked:
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """Which model answers the tool results, and why; or that no model round follows (`skip`)."""
+    """Which model answers the tool results, and why; or that no model round follows (`skip`).
+
+    - `veto_reason`: what kept the round from the fast model; `prompt_class`: query, action or analysis.
+    """
 
     decision: Literal["skip", "fast", "primary"]
     reason: str
@@ -181,7 +217,10 @@ class Routed:
 
 @dataclass(frozen=True, slots=True)
 class CompactionStarted:
-    """A summary is being made. `cap` is the output cap (tokens) in the request."""
+    """A summary is being made.
+
+    - `forced`: it has to be; `tokens`: size of the prompt; `cap`: the output cap in the request, tokens.
+    """
 
     forced: bool
     tokens: int | None
@@ -190,7 +229,12 @@ class CompactionStarted:
 
 @dataclass(frozen=True, slots=True)
 class CompactionEnded:
-    """What became of it: only `accepted` has changed the history."""
+    """What became of it: only `accepted` has changed the history.
+
+    - `outcome`: `accepted`, `cancelled`, or the kind of the failure.
+    - `tokens_before`, `tokens_after`: size of the prompt; the latter None where there is no summary.
+    - `consecutive_failures`: failures of the automatic path in a row.
+    """
 
     outcome: str
     forced: bool
@@ -201,7 +245,7 @@ class CompactionEnded:
 
 @dataclass(frozen=True, slots=True)
 class StateChanged:
-    """What a person sees and may do now."""
+    """What a person sees and may do now: whether a message may be sent, whether suggestions may be shown."""
 
     state: Literal["idle", "responding", "waiting_for_confirmation", "summarizing"]
     accepts_message: bool
@@ -210,7 +254,7 @@ class StateChanged:
 
 @dataclass(frozen=True, slots=True)
 class LoopSuspected:
-    """The same thing came again and again; the turn is stopped."""
+    """The same thing (`what`) came again and again, so many `times`; the turn is stopped."""
 
     what: Literal["chunk", "batch", "rounds"]
     times: int
@@ -237,7 +281,8 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRepaired:
-    """A loaded history was not valid and was repaired."""
+    """A loaded history was not valid and was repaired: how many calls were given a result, how many calls, results and
+    messages were left out, how many results were put behind their calls."""
 
     answered_calls: int
     dropped_calls: int
@@ -248,7 +293,7 @@ class HistoryRepaired:
 
 @dataclass(frozen=True, slots=True)
 class BundleChanged:
-    """Another bundle serves from this round on, as a whole."""
+    """Another bundle serves from this round on, as a whole. Both digests: of this one, and of the one `before`."""
 
     digest: str
     before: str
@@ -256,7 +301,8 @@ class BundleChanged:
 
 @dataclass(frozen=True, slots=True)
 class BundleRefused:
-    """A changed bundle was refused; the last good one goes on. `findings` are lines for a person."""
+    """A changed bundle was refused; the last good one goes on. `live`, `refused`: their digests (None where there is
+    none, as it cannot be read); `findings` are lines for a person."""
 
     live: str
     refused: str | None
@@ -265,7 +311,7 @@ class BundleRefused:
 
 @dataclass(frozen=True, slots=True)
 class FastTurnedOff:
-    """The kill switch turned fast routing off."""
+    """The kill switch turned fast routing off, because of so many `fallbacks` among so many `fast_rounds`."""
 
     fast_rounds: int
     fallbacks: int
@@ -293,7 +339,10 @@ class WindowUnknown:
 
 @dataclass(frozen=True, slots=True)
 class TurnFailed:
-    """The turn ends with an error, which `send` raises after this event. The history holds the person's message."""
+    """The turn ends with an error, which `send` raises after this event. The history holds the person's message.
+
+    `kind`: kind of the failure, `log`, `missing_extra` or `internal`; `status`: HTTP status, None where there is none.
+    """
 
     kind: str
     status: int | None
@@ -301,7 +350,7 @@ class TurnFailed:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The last event of every turn."""
+    """The last event of every turn: how it ended, and how many model `rounds` it had."""
 
     turn_id: str
     status: TurnStatus

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import errno
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
@@ -13,7 +12,8 @@ from policyengine.kinds.loop import Made
 from policyengine.kinds.policy import Policy
 from policyengine.log.record import Recorder
 from policyengine.log.settings import open_sink
-from policyengine.log.sinks.sink import Item, Sink, SinkError
+from policyengine.log.sinks.own import OneByOne, RecordSink
+from policyengine.log.sinks.sink import Sink
 from policyengine.log.writer import Log, LogError
 from policyengine.runtime.stated import has, stated_as
 
@@ -23,14 +23,6 @@ class DecisionLog(Protocol):
 
     def decided(self, made: Made, *, recorder: Recorder | None = None, **about: Any) -> None:
         """Take one decision; `recorder` makes its record of it, with the fields in `about`."""
-        ...
-
-
-class RecordSink(Protocol):
-    """Takes finished records. The adapter puts a `Log` in front of it, with the bundle's Logging policy."""
-
-    def write(self, record: Mapping[str, Any]) -> None:
-        """Take one record; called from the writing thread."""
         ...
 
 
@@ -138,36 +130,9 @@ def as_log(log: AnyLog | None, recorder: Recorder, policy: Policy) -> tuple[Deci
         sink = cast(Sink, log)
     else:
         stated_as(log, "log", "a Log, a sink with `write(record)`, or the path of a file", has("write"))
-        sink = _OneByOne(cast(RecordSink, log))
+        sink = OneByOne(cast(RecordSink, log))
     made = Log(recorder, [sink], policy)
     return made, made
-
-
-class _OneByOne:
-    """A sink of somebody else's that takes one record at a time."""
-
-    kind = "own"
-
-    def __init__(self, sink: RecordSink) -> None:
-        self._sink = sink
-        self._dropped = 0
-
-    def write_many(self, items: Sequence[Item]) -> None:
-        for done, item in enumerate(items):
-            record = {**item.record, "dropped": self._dropped} if self._dropped else item.record
-            try:
-                self._sink.write(record)
-            except Exception as error:
-                number = error.errno if isinstance(error, OSError) else None
-                code = errno.errorcode.get(number or 0, type(error).__name__)
-                raise SinkError(f"the log cannot be written: {code}", written=done, code=code) from None
-            self._dropped = 0
-
-    def lost(self, count: int) -> None:
-        self._dropped += count
-
-    def close(self) -> None:
-        """It belongs to whoever made it."""
 
 
 async def _written(log: Log, wait_ms: int) -> bool:

@@ -40,7 +40,7 @@ def summarize(summarizer, messages, script):
 
 
 def anchored(loop, **about):
-    return CompressingSummarizer(loop, wish=Wish("anchored"), **about)
+    return CompressingSummarizer(loop.bundle, wish=Wish("anchored"), **about)
 
 
 def test_a_good_answer_becomes_the_summary(loop):

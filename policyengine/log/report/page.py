@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from policyengine.log.record import engine_version
 from policyengine.log.report.assets import CSS, JS
 from policyengine.log.report.charts import Chart, charts
 from policyengine.log.report.data import Data
 from policyengine.log.stats import TITLES, UNITS, one, shown
 from policyengine.source.errors import MissingExtraError
+from policyengine.source.version import __version__
 
 _HEADLINE = ("fast_rate", "fallback_rate", "cache_hit_rate", "turn_ms_p50", "turn_ms_p95", "wasted_fast_share")
 _CONTENT = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
@@ -40,7 +40,7 @@ def page(data: Data) -> str:
             *map(_section, drawn),
             "<section><h2>All metrics</h2>",
             _table(("metric", "value", "n", "95 %"), [_measure(name, m) for name, m in found["metrics"].items()]),
-            f"</section><footer>policyengine {escape(engine_version())}</footer></main>",
+            f"</section><footer>policyengine {escape(__version__)}</footer></main>",
             f'<script type="application/json" id="charts">{_json(drawn)}</script>',
             f"<script>{library}</script><script>{JS}</script></body></html>\n",
         ]
