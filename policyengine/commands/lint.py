@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab")
 """As in `check.formats.registry`, which is imported only when something is printed; a test compares them."""
+
+
+_MOST_UNCHECKED = 5
+"""Files that are named where some were not checked as a whole."""
 
 
 @click.command(epilog="Example:  policyengine lint policies/   |   policyengine lint --format sarif > lint.sarif")
@@ -66,7 +70,7 @@ def command(
         if done is not None:
             changed, gone = changed + len(done.changes), gone + done.gone
             if not fix:
-                report = Report(tuple(done.remaining(report.findings)), report.texts)
+                report = Report(tuple(done.remaining(report.findings)), report.texts, report.unchecked)
         reports.append(report)
     report = joined(reports)
     if changed or diff:
@@ -75,8 +79,17 @@ def command(
         _print(report, form)
     elif report.findings:
         click.echo(render_text(report.findings, report.texts, color=wants_color(sys.stderr)), err=True)
+    if report.unchecked:
+        _say_unchecked(report.unchecked)
     if report.failed or (changed and not fix):
         sys.exit(1)
+
+
+def _say_unchecked(files: Sequence[str]) -> None:
+    """Which files lint has not looked at as a whole, so that the next run brings no surprise."""
+    more = f" and {len(files) - _MOST_UNCHECKED} more" if len(files) > _MOST_UNCHECKED else ""
+    named = ", ".join(files[:_MOST_UNCHECKED]) + more
+    click.echo(f"policyengine: rules and expressions were not checked in {named}: mend what is above first", err=True)
 
 
 @contextmanager
@@ -100,7 +113,9 @@ def _report(target: Target, config: Config) -> Report:
 
     report = lint(target.root, config)
     kept = tuple(finding for finding in report.findings if target.covers(finding))
-    return Report(config.findings + kept, {**report.texts, **config.texts})
+    shown = {finding.place.file for finding in kept}
+    unchecked = tuple(file for file in report.unchecked if file in shown)
+    return Report(config.findings + kept, {**report.texts, **config.texts}, unchecked)
 
 
 def _fixing(target: Target, config: Config, unsafe: bool, *, write_it: bool, show: bool) -> Fixing:

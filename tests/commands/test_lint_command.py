@@ -191,3 +191,21 @@ def test_the_page_of_rules_is_current(run):
     text = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
     assert text == page(RULES), "run: policyengine rules --format markdown > docs/rules.md"
     assert run("rules", "--format", "markdown").out == text
+
+
+HEAD = "apiVersion: policyengine/v1\nkind: Breaker\nmetadata: {name: b, version: 1.0.0, owner: me}\nspec:\n"
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github", "gitlab"])
+def test_what_was_not_checked_is_said_beside_every_format(run, tmp_path, form):
+    rules = "  rules: [{id: a, wehn: x}, {id: a, when: nothing > 1}]\n  default: {outcome: {breaker: closed}}\n"
+    (tmp_path / "b.yaml").write_text(HEAD + rules)
+    found = run("lint", tmp_path, "--format", form)
+    assert found.status == 1
+    assert (
+        found.err
+        == f"policyengine: rules and expressions were not checked in {tmp_path / 'b.yaml'}: mend what is above first\n"
+    )
+    (tmp_path / "b.yaml").write_text(HEAD + rules.replace("wehn: x", "when: 'true'"))
+    found = run("lint", tmp_path, "--format", form)
+    assert (found.status, found.err) == (1, "")

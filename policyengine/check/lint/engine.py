@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,9 +12,14 @@ from policyengine.check.lint.ignores import Ignore, apply_ignores, find_ignores,
 from policyengine.check.lint.registry import BY_CODE, RULES
 from policyengine.check.lint.rules.bundle import RULE as BUNDLE
 from policyengine.check.lint.rules.ignore import RULE as IGNORE
+from policyengine.check.lint.rules.schema import RULE as SCHEMA
 from policyengine.check.lint.rules.unused_ignore import RULE as UNUSED
+from policyengine.check.lint.rules.yaml import RULE as YAML
 from policyengine.source.finding import Finding
 from policyengine.source.render import in_order
+
+_FIRST = (YAML.code, SCHEMA.code)
+"""What is wrong with a document before anything in it can be looked at."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,8 @@ class Report:
 
     findings: tuple[Finding, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    unchecked: tuple[str, ...] = ()
+    """Files with errors that keep their rules and expressions from being looked at."""
 
     @property
     def failed(self) -> bool:
@@ -44,17 +51,21 @@ def lint(path: Path, config: Config) -> Report:
         ran = {rule.code for rule in RULES if config.severity(rule) is not None}
         late = [UNUSED.finding(hit, severity) for hit in unused(ignores, ran)]
         findings += apply_ignores(late, ignores)
-    return Report(tuple(in_order(findings)), context.texts)
+    first = {
+        finding.place.file for finding in context.findings if finding.severity == "error" and finding.code in _FIRST
+    }
+    return Report(tuple(in_order(findings)), context.texts, tuple(sorted(first)))
 
 
-def joined(reports: Iterable[Report]) -> Report:
+def joined(reports: Sequence[Report]) -> Report:
     """Several reports as one."""
     findings: list[Finding] = []
     texts: dict[str, str] = {}
     for report in reports:
         findings += report.findings
         texts.update(report.texts)
-    return Report(tuple(in_order(findings)), texts)
+    unchecked = dict.fromkeys(file for report in reports for file in report.unchecked)
+    return Report(tuple(in_order(findings)), texts, tuple(unchecked))
 
 
 def _below(context: Context, config: Config) -> Iterator[Finding]:

@@ -35,8 +35,8 @@ BROKEN = {
     "alias of itself": ("a: &a [*a]\n", ("yaml", 1, 8)),
     "5 MB": ("#" + "x" * 5_000_001, ("yaml", 1, 1)),
     "almost 5 MB of values": ("a: [" + "1, " * 1_600_000 + "1]\n", ("yaml", 1, None)),
-    "a very long expression": (BREAKER.replace(">= max", "+ 1" * 20_000 + " >= max"), ("syntax", 7, None)),
-    "deep brackets": (BREAKER.replace("when: ", "when: " + "(" * 500), ("syntax", 7, None)),
+    "a very long expression": (BREAKER.replace(">= max", "+ 1" * 20_000 + " >= max"), ("limit", 7, None)),
+    "deep brackets": (BREAKER.replace("when: ", "when: " + "(" * 500), ("limit", 7, None)),
 }  # fmt: skip
 BINARY = {
     "binary": bytes(range(256)),
