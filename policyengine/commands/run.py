@@ -40,6 +40,10 @@ _PROVIDERS = ["scripted", "openai", "openai-responses", "qwen", "anthropic", "ge
     help="What an openai or qwen server calls the output cap, where it does not know the catalogue's name.",
 )  # fmt: skip
 @click.option(
+    "--plain-text", is_flag=True,
+    help="For an openai or qwen server that takes nothing but strings as the contents of messages.",
+)  # fmt: skip
+@click.option(
     "--always-summarize", is_flag=True,
     help="Let the model answer after every tool; without it what a tool gives may itself be the answer.",
 )  # fmt: skip

@@ -17,8 +17,8 @@ from policyengine.runtime.session import Session
 from policyengine.source.errors import InputError
 
 SCRIPTED_MODEL = "scripted"
-_NAMES_CAP = ("openai", "qwen")
-"""Providers whose servers do not agree on the name of the output cap."""
+_DIALECT = ("openai", "qwen")
+"""Providers whose dialect other servers speak, which do not agree on all of it."""
 
 _DEMONSTRATION = """\
 apiVersion: policyengine/v1
@@ -43,7 +43,7 @@ streams:
 async def run(
     *, prompt: str, provider: str, base_url: str | None, primary: str | None, fast: str | None, script: str | None,
     tools: str, window: int | None, fast_window: int | None, max_output: int | None, fast_max_output: int | None,
-    cap_field: str | None, always_summarize: bool, resume: str | None, save: str | None, state: str | None,
+    cap_field: str | None, plain_text: bool, always_summarize: bool, resume: str | None, save: str | None, state: str | None,
     log: str | None, quiet: bool, bundle: str | None,
 ) -> int:  # fmt: skip
     """One turn. The exit status: 0 where the turn has its answer, 1 where it was stopped."""
@@ -53,7 +53,7 @@ async def run(
     check_files({"--save": save, "--log": log, "--state": file, "--resume": resume, "--script": script})
     # Who asked for the answer only is not told whose policies decided.
     loaded = load(bundle_folder(bundle)) if quiet else load_bundle(bundle)
-    opened = _open(provider, base_url, script, cap_field)
+    opened = _open(provider, base_url, script, cap_field, plain_text)
     model = primary or _first_model(loaded, opened.name)
     with ExitStack() as logs:
         async with AsyncExitStack() as stack:
@@ -91,20 +91,24 @@ async def _turn(session: Session, prompt: str, printer: Printer) -> int:
     return printer.status
 
 
-def _open(name: str, base_url: str | None, script: str | None, cap_field: str | None) -> Provider:
+def _open(name: str, base_url: str | None, script: str | None, cap_field: str | None, plain_text: bool) -> Provider:
     from policyengine.runtime.providers.opening import open_provider
     from policyengine.runtime.providers.script import Script
     from policyengine.runtime.providers.scripted import Scripted
 
-    if cap_field is not None and name not in _NAMES_CAP:
-        raise InputError(f"--cap-field is for {' and '.join(_NAMES_CAP)}; the provider {name} has one name for the cap")
+    if cap_field is not None and name not in _DIALECT:
+        raise InputError(f"--cap-field is for {' and '.join(_DIALECT)}; the provider {name} has one name for the cap")
+    if plain_text and name not in _DIALECT:
+        raise InputError(
+            f"--plain-text is for {' and '.join(_DIALECT)}; the provider {name} takes contents as they are"
+        )
     if name == "scripted":
         if base_url is not None:
             raise InputError("the scripted provider has no server; leave --base-url out, or name a --provider")
         return Scripted(Script.read(script) if script is not None else Script.parse(_DEMONSTRATION, "demonstration"))
     if script is not None:
         raise InputError(f"--script is for the scripted provider, not for {name}")
-    given = {"base_url": base_url, "cap_field": cap_field}
+    given = {"base_url": base_url, "cap_field": cap_field, "plain_text": plain_text or None}
     return open_provider(name, **{option: value for option, value in given.items() if value is not None})
 
 

@@ -27,6 +27,7 @@ from policyengine.runtime.provider import (
     UsageReport,
 )
 from policyengine.sessions.content import size
+from policyengine.source.errors import MissingExtraError, PolicyEngineError
 
 CallKind: TypeAlias = Literal["fast", "primary", "summary", "helper"]
 TOOL_CALL_SEEN = "tool_call_seen"
@@ -39,7 +40,7 @@ class Failure:
     """How a call failed. `error` is what is raised where nothing else is done."""
 
     kind: str
-    error: ProviderError
+    error: PolicyEngineError
     status: int | None = None
     retry_after_ms: int | None = None
 
@@ -133,6 +134,9 @@ class Attempt:
             self.usage = error.usage or self.usage
             after = None if error.retry_after_s is None else max(0, round(error.retry_after_s * 1000))
             self._fail(error.kind, error, error.status, after)
+        except MissingExtraError as error:
+            # No request of this provider gets through; what to install is said in its own words.
+            self._fail("refused", error)
         except Exception as error:
             # An SDK's own exception may hold anything; its kind is all that is said of it.
             kind = type(error).__name__
@@ -150,7 +154,7 @@ class Attempt:
                 "protocol", ProviderError("protocol", f"{self.model}: the provider ended the answer with an error")
             )
 
-    def _fail(self, kind: str, error: ProviderError, status: int | None = None, after: int | None = None) -> None:
+    def _fail(self, kind: str, error: PolicyEngineError, status: int | None = None, after: int | None = None) -> None:
         """A failure after the end marker changes nothing: the answer is whole."""
         if self.finish is None or self.finish == "error":
             self.failure = Failure(kind, error, status, after)

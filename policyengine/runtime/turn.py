@@ -34,6 +34,7 @@ from policyengine.runtime.switches import RATE_LIMIT, Switches
 from policyengine.runtime.tracing import Span
 from policyengine.sessions import facts
 from policyengine.sessions.model import ToolCall
+from policyengine.source.errors import MissingExtraError
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,11 @@ class Turn:
             self.task.cancel()
 
     async def run(self) -> None:
-        """The turn. Raises `ProviderError` where it fails, `LogError` where a record was lost and the Logging policy
-        says to stop; a turn that was replaced ends quietly."""
+        """The turn; one that was replaced ends quietly.
+
+        Raises `ProviderError` where it fails, `MissingExtraError` where the provider's SDK is not installed, `LogError`
+        where a record was lost and the Logging policy says to stop.
+        """
         core = self._core
         span = core.tracing.start("invoke_agent policyengine", {"gen_ai.operation.name": "invoke_agent"})
         error: str | None = None
@@ -107,6 +111,10 @@ class Turn:
         except ProviderError as failure:
             self.status, error = "failed", failure.kind
             core.say(TurnFailed(failure.kind, failure.status))
+            raise
+        except MissingExtraError:
+            self.status, error = "failed", "missing_extra"
+            core.say(TurnFailed("missing_extra", None))
             raise
         except LogError:
             self.status, error = "failed", "log"

@@ -17,6 +17,7 @@ from policyengine.runtime.events import (
     AttemptEnded,
     ContextMeasured,
     Degraded,
+    Event,
     FastTurnedOff,
     FellBack,
     LoopSuspected,
@@ -43,7 +44,7 @@ from policyengine.runtime.provider import (
 )
 from policyengine.runtime.session import Session
 from policyengine.runtime.tools import ToolOutput
-from policyengine.source.errors import InputError
+from policyengine.source.errors import InputError, MissingExtraError
 from policyengine.source.schema import load_schema
 
 LOOK = ("c1", "look", {"what": "a"})
@@ -626,3 +627,29 @@ def test_a_round_without_a_count_never_lowers_the_next_one() -> None:
     one = session(Script([says("fine", 74_000, 10), says("and this " * 40, None, None), says("yes")]), window=100_000)
     counted = [of(_run(one), ContextMeasured)[0].tokens for _ in range(3)]
     assert 74_010 < counted[1] < counted[2] < 75_000
+
+
+def test_a_missing_sdk_is_raised_as_it_is_and_the_fast_model_is_given_up() -> None:
+    missing = MissingExtraError("the-sdk", "its-extra", "the provider x")
+    made, _ = adapter(Script([[missing], says("fine")]))
+    one = made.session("big", window=100_000)
+    found: list[Event] = []
+
+    async def send() -> None:
+        async for event in one.send("hello"):
+            found.append(event)
+
+    with pytest.raises(MissingExtraError) as raised:
+        asyncio.run(send())
+    assert raised.value is missing
+    assert [event.kind for event in of(found, TurnFailed)] == ["missing_extra"]
+    assert not of(found, Retrying)
+    # Beside a primary model that answers it ends nothing.
+    made, _ = adapter(Script([calls(("c1", "look", {})), [missing], says("fine")]), bundle=quick())
+    other = made.session(
+        "big", fast="small", window=100_000, fast_window=100_000, fast_routing=True, tools=[tool()],
+        strategy="always_fast", always_summarize=True,
+    )  # fmt: skip
+    events_ = asyncio.run(events(other.send("what is there?")))
+    assert [event.reason for event in of(events_, FellBack)] == ["error"]
+    assert of(events_, TurnEnded)[0].status == "completed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from policyengine.sessions import read
+from tests.runtime.peers.dialects import DIALECTS
+from tests.runtime.peers.server import Peer, answer
 
 SCRIPT = """\
 apiVersion: policyengine/v1
@@ -91,6 +94,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "a folder as session": (["--save", "sub"], "this is a folder; --save takes a file"),
     "a device as session": (["--save", os.devnull], "this is no regular file"),
     "a name for the cap that nobody needs": (["--cap-field", "max_tokens"], "--cap-field is for openai and qwen"),
+    "strings where all contents are taken": (["--plain-text"], "--plain-text is for openai and qwen; the provider "),
 }
 
 
@@ -190,3 +194,28 @@ def test_a_model_that_the_catalogue_lacks_gets_its_output_limit_from_the_person(
     assert done.returncode == 2
     assert "needs an output cap" in done.stderr
     assert "--max-output N" in done.stderr
+
+
+@pytest.mark.parametrize("option", [False, True])
+def test_plain_text_sends_nothing_but_strings_as_contents(option: bool, folder: Path) -> None:
+    pytest.importorskip("openai", reason="the extra openai is not installed")
+    dialect = DIALECTS["openai"]
+    called = dialect.calls([("c1", "read_file", ['{"path": "a.txt"}'])])
+    said = (*dialect.opening, dialect.text_event("fine"), *dialect.ending)
+
+    async def ask() -> list[object]:
+        async with Peer([answer(*called), answer(*said)]) as peer:
+            command = _command("what is in a.txt?", "--provider", "openai", "--base-url", f"{peer.url}/v1")
+            more = ["--primary", "m", "--window", "100000", "--always-summarize", *(["--plain-text"] * option)]
+            process = await asyncio.create_subprocess_exec(
+                *command, *more, cwd=folder, env={**os.environ, "OPENAI_API_KEY": "k"},
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )  # fmt: skip
+            _, errors = await process.communicate()
+            assert process.returncode == 0, errors
+            return [message["content"] for message in peer.body["messages"]]
+
+    contents = asyncio.run(ask())
+    assert (None in contents) is not option
+    if option:
+        assert all(isinstance(content, str) for content in contents)

@@ -17,7 +17,7 @@ from policyengine.runtime.provider import (
 from policyengine.runtime.providers.anthropic_body import anthropic_body
 from policyengine.runtime.providers.failures import Told, plain_failure, told
 from policyengine.runtime.providers.openai_chat import split_extra
-from policyengine.runtime.providers.sdk import load_sdk
+from policyengine.runtime.providers.sdk import Sdk
 from policyengine.runtime.providers.streaming import Options, Reading, SdkProvider, to_json
 from policyengine.runtime.providers.tool_calls import CallIds, OpenCall
 
@@ -36,7 +36,7 @@ _KNOWN = ("model", "max_tokens", "stream", "system", "messages", "tools", "tool_
 class Anthropic(SdkProvider):
     """The Messages API."""
 
-    extra: ClassVar[str] = "anthropic"
+    sdk: ClassVar[Sdk] = Sdk("anthropic", "anthropic", "anthropic")
     key_variable: ClassVar[str] = "ANTHROPIC_API_KEY"
 
     def __init__(self, options: Options | None = None, name: str = "anthropic") -> None:
@@ -45,7 +45,7 @@ class Anthropic(SdkProvider):
 
     def make_client(self) -> Any:
         """A client of the SDK, with its retries off."""
-        sdk = load_sdk("anthropic", "anthropic", self.extra)
+        sdk = self.sdk.load()
         from policyengine.runtime.providers.wire_watch import http_client
 
         client = sdk.AsyncAnthropic(

@@ -18,7 +18,7 @@ from policyengine.runtime.provider import (
 )
 from policyengine.runtime.providers.failures import Told, told
 from policyengine.runtime.providers.gemini_body import MODEL, SIGNATURE, gemini_body
-from policyengine.runtime.providers.sdk import load_sdk
+from policyengine.runtime.providers.sdk import Sdk
 from policyengine.runtime.providers.streaming import Options, Reading, SdkProvider, to_json
 from policyengine.runtime.providers.tool_calls import CallIds, OpenCall
 
@@ -50,7 +50,7 @@ class GeminiOptions(Options):
 class Gemini(SdkProvider):
     """The Gemini API."""
 
-    extra: ClassVar[str] = "gemini"
+    sdk: ClassVar[Sdk] = Sdk("google.genai", "google-genai", "gemini")
     key_variable: ClassVar[str] = "GEMINI_API_KEY"
 
     def __init__(self, options: GeminiOptions | None = None, name: str = "gemini") -> None:
@@ -60,7 +60,7 @@ class Gemini(SdkProvider):
 
     def make_client(self) -> Any:
         """A client of the SDK, with its retries off."""
-        sdk = load_sdk("google.genai", "google-genai", self.extra)
+        sdk = self.sdk.load()
         import httpx2
 
         from policyengine.runtime.providers.wire_watch import http_client, ssl_context

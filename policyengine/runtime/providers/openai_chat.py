@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from policyengine.runtime.provider import Finish, Finished, ReasoningDelta, Request, StreamEvent, TextDelta
 from policyengine.runtime.providers.failures import Told, plain_failure, told
 from policyengine.runtime.providers.openai_chat_body import chat_body, usage_of
-from policyengine.runtime.providers.sdk import load_sdk
+from policyengine.runtime.providers.sdk import Sdk
 from policyengine.runtime.providers.streaming import Options, Reading, SdkProvider
 from policyengine.runtime.providers.tool_calls import CallIds, OpenCall
 
@@ -44,7 +44,7 @@ class ChatOptions(Options):
 class OpenAIChat(SdkProvider):
     """Chat Completions of `name`: `openai`, or `qwen` with DashScope's base URL."""
 
-    extra: ClassVar[str] = "openai"
+    sdk: ClassVar[Sdk] = Sdk("openai", "openai", "openai")
     key_variable: ClassVar[str] = "OPENAI_API_KEY"
 
     def __init__(self, options: ChatOptions | None = None, name: str = "openai") -> None:
@@ -54,7 +54,7 @@ class OpenAIChat(SdkProvider):
 
     def make_client(self) -> Any:
         """A client of the SDK, with its retries off."""
-        sdk = load_sdk("openai", "openai", self.extra)
+        sdk = self.sdk.load()
         return openai_client(sdk, self.options, self.chat.key_variable, self.name)
 
     async def close_client(self, client: Any) -> None:

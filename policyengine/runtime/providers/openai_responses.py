@@ -17,7 +17,7 @@ from policyengine.runtime.provider import (
 from policyengine.runtime.providers.failures import Told, failure, told
 from policyengine.runtime.providers.openai_chat import explain_openai, openai_client, split_extra
 from policyengine.runtime.providers.openai_responses_body import responses_body
-from policyengine.runtime.providers.sdk import load_sdk
+from policyengine.runtime.providers.sdk import Sdk
 from policyengine.runtime.providers.streaming import Options, Reading, SdkProvider
 from policyengine.runtime.providers.tool_calls import CallIds, OpenCall
 
@@ -42,7 +42,7 @@ _ENDS = ("response.completed", "response.incomplete")
 class OpenAIResponses(SdkProvider):
     """The Responses API."""
 
-    extra: ClassVar[str] = "openai"
+    sdk: ClassVar[Sdk] = Sdk("openai", "openai", "openai")
     key_variable: ClassVar[str] = "OPENAI_API_KEY"
 
     def __init__(self, options: Options | None = None, name: str = "openai") -> None:
@@ -51,7 +51,7 @@ class OpenAIResponses(SdkProvider):
 
     def make_client(self) -> Any:
         """A client of the SDK, with its retries off."""
-        return openai_client(load_sdk("openai", "openai", self.extra), self.options, None, self.name)
+        return openai_client(self.sdk.load(), self.options, None, self.name)
 
     async def close_client(self, client: Any) -> None:
         """Close its connections."""

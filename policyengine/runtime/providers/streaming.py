@@ -7,7 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -15,6 +15,7 @@ from policyengine.runtime.provider import Finished, ProviderError, Request, Stre
 from policyengine.runtime.providers.alternation import Gap
 from policyengine.runtime.providers.failures import Told, body_error, failure, plain_failure, told
 from policyengine.runtime.providers.request_facts import tokens_over
+from policyengine.runtime.providers.sdk import Sdk
 from policyengine.runtime.providers.usage import UsageSoFar
 
 DRAIN_S = 0.1
@@ -31,7 +32,7 @@ class Options:
     APIs that want alternation refuse an empty one.
     """
 
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     base_url: str | None = None
     timeout_s: float | None = None
     gap: Gap = "tolerate"
@@ -78,11 +79,13 @@ class SdkProvider(ABC):
     """A provider on an official SDK. One client for each event loop: connections belong to a loop."""
 
     name: str
-    extra: ClassVar[str]
+    sdk: ClassVar[Sdk]
+    """The SDK that it needs. Raises `MissingExtraError` when it is made where that is not installed."""
     key_variable: ClassVar[str]
     """The environment variable that this provider's SDK takes its key from."""
 
     def __init__(self, options: Options) -> None:
+        self.sdk.check()
         self.options = options
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
         self._making: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()

@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 from policyengine.runtime.providers import sdk
+from policyengine.runtime.providers.anthropic import Anthropic
 from policyengine.runtime.providers.failures import failure, kind_of, retry_after_s, told
-from policyengine.source.errors import MissingExtraError
+from policyengine.runtime.providers.gemini import Gemini
+from policyengine.runtime.providers.openai_chat import ChatOptions, OpenAIChat
+from policyengine.runtime.providers.openai_responses import OpenAIResponses
+from policyengine.runtime.providers.opening import open_provider
+from policyengine.runtime.providers.streaming import SdkProvider
+from policyengine.source.errors import InputError, MissingExtraError
 
 
 @pytest.mark.parametrize(
@@ -96,8 +102,56 @@ def test_geminis_retry_info() -> None:
 
 
 def test_a_missing_sdk_says_which_extra_to_install() -> None:
-    with pytest.raises(MissingExtraError, match=r"policyengine\[gemini\]"):
-        sdk.load_sdk("google.genai_is_not_here", "google-genai", "gemini")
+    for name in ("google.genai_is_not_here", "nothing_of_this_name.at_all"):
+        missing = sdk.Sdk(name, "google-genai", "gemini")
+        for ask in (missing.check, missing.load):
+            with pytest.raises(MissingExtraError, match=r"policyengine\[gemini\]"):
+                ask()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(OpenAIChat, "openai"), (OpenAIResponses, "openai-responses"), (Anthropic, "anthropic"), (Gemini, "gemini")],
+)
+def test_a_provider_without_its_sdk_says_so_when_it_is_opened(
+    kind: type[SdkProvider], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kind, "sdk", sdk.Sdk("nothing_of_this_name", "the-sdk", "its-extra"))
+    with pytest.raises(MissingExtraError) as raised:
+        open_provider(name, api_key="k")
+    assert str(raised.value) == (
+        "the provider its-extra needs the-sdk; install it with: pip install 'policyengine[its-extra]'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("openai", {"nonsense": 1}, "the provider openai has no option `nonsense`; it has: api_key, base_url, "),
+        ("anthropic", {"plain_txt": True}, "the provider anthropic has no option `plain_txt`; it has: "),
+        ("qwen", {"plain_txt": True}, "the provider qwen has no option `plain_txt`; did you mean `plain_text`?"),
+        ("openai", {"cap_field": "cap"}, "`cap_field` of the provider openai is `max_tokens` or `max_completion"),
+        ("gemini", {"timeout_s": -1}, "`timeout_s` of the provider gemini is a number of seconds above 0 or None"),
+        ("openai-responses", {"api_key": 12345}, "`api_key` of the provider openai-responses is a text or None"),
+        ("openai", {"plain_text": "yes"}, "`plain_text` of the provider openai is true or false"),
+        ("openai", {"script": "x.yaml"}, "script is for the provider scripted, not for openai"),
+        ("scripted", {"script": "x.yaml", "api_key": "k"}, "the provider scripted has no option `api_key`"),
+        ("scripted", {}, "the provider scripted plays a script"),
+        ("opnai", {}, "there is no provider `opnai`; did you mean `openai`?"),
+        (None, {}, "there is no provider `None`"),
+    ],
+)
+def test_what_a_provider_does_not_take_is_refused_when_it_is_opened(
+    name: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError) as raised:
+        open_provider(name, **options)
+    assert message in str(raised.value)
+    assert "12345" not in str(raised.value)
+
+
+def test_no_key_is_shown() -> None:
+    assert "secret" not in repr(ChatOptions(api_key="a secret"))
 
 
 def test_no_sdk_is_imported_before_it_is_used() -> None:
