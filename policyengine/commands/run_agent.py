@@ -43,8 +43,8 @@ streams:
 async def run(
     *, prompt: str, provider: str, base_url: str | None, primary: str | None, fast: str | None, script: str | None,
     tools: str, window: int | None, fast_window: int | None, max_output: int | None, fast_max_output: int | None,
-    cap_field: str | None, plain_text: bool, always_summarize: bool, resume: str | None, save: str | None, state: str | None,
-    log: str | None, quiet: bool, bundle: str | None,
+    cap_field: str | None, plain_text: bool, always_summarize: bool, resume: str | None, save: str | None,
+    state: str | None, log: str | None, quiet: bool, bundle: str | None,
 ) -> int:  # fmt: skip
     """One turn. The exit status: 0 where the turn has its answer, 1 where it was stopped."""
     from policyengine.runtime.read_only_tools import read_only_tools
