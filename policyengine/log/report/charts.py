@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import zip_longest
 from typing import Any
 
 from policyengine.log.metrics.definitions import BY_NAME, vetoes
@@ -255,7 +256,7 @@ def _gaps(names: Sequence[str], by: str) -> list[str | None]:
     nexts = [_next(name, by) for name in names]
     return [
         following if following is not None and after is not None and following != after else None
-        for following, after in zip(nexts, [*names[1:], None], strict=True)
+        for following, after in zip_longest(nexts, names[1:])
     ]
 
 
