@@ -108,7 +108,7 @@ def _open(name: str, base_url: str | None, script: str | None, cap_field: str | 
         return Scripted(Script.read(script) if script is not None else Script.parse(_DEMONSTRATION, "demonstration"))
     if script is not None:
         raise InputError(f"--script is for the scripted provider, not for {name}")
-    given = {"base_url": base_url, "cap_field": cap_field, "plain_text": plain_text or None}
+    given: dict[str, Any] = {"base_url": base_url, "cap_field": cap_field, "plain_text": plain_text or None}
     return open_provider(name, **{option: value for option, value in given.items() if value is not None})
 
 

@@ -113,6 +113,7 @@ class QwenCodeReader:
         draft.window = window or None
         draft.usage = usage
         draft.timestamp_ms = moment
+        draft.stop_reason = as_str(line.get("finishReason"))
         for part in parts:
             take_output(self.builder, draft, part)
         return None

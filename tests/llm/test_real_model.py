@@ -149,8 +149,7 @@ def test_a_turn(server: Server, bundle: Path, tmp_path: Path) -> None:
     assert record["model_actual"] == "smollm2"
     (saved,) = read(tmp_path / "session.jsonl").rounds
     assert saved.usage is None
-    *_, line = (tmp_path / "session.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(line)["finishReason"] == {"stop": "STOP", "length": "MAX_TOKENS"}[ended.finish]
+    assert saved.stop_reason == {"stop": "STOP", "length": "MAX_TOKENS"}[ended.finish]
 
     # The same prompt, not streamed: then the server counts it with the model's own tokenizer.
     counted = server.ask(SAID["long"], tokens=1)["usage"]["prompt_tokens"]

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_kit import Script, adapter, builtin, calls, events, fault, of, quick, says, texts, tool, valid
+from runtime_kit import Script, adapter, builtin, calls, events, fault, of, quick, says, texts, tool, usage, valid
 
 from policyengine.check.replay import Options, replay
 from policyengine.kinds.loop import Loop
 from policyengine.runtime.events import CompactionEnded, ContextMeasured, HistoryRepaired, TurnEnded
 from policyengine.runtime.messages import Image, Text, Thinking
-from policyengine.runtime.provider import ThinkingBlock
+from policyengine.runtime.provider import Finished, TextDelta, ThinkingBlock
 from policyengine.runtime.tools import ToolOutput
 from policyengine.sessions import read
 from policyengine.source.errors import InputError
@@ -65,6 +65,17 @@ def test_replay_reads_what_was_saved(tmp_path: Path) -> None:
     rows = replay(session, Loop(builtin()), Options()).rounds
     assert [row.compaction_recorded for row in rows] == [False, False, False, True]
     del one
+
+
+def test_why_an_answer_ended_is_read_from_what_was_saved(tmp_path: Path) -> None:
+    cut = [TextDelta("half an ans"), usage(), Finished("length", "length")]
+    made, _ = adapter(Script([calls(("c1", "look", {})), says("fine"), cut]))
+    one = made.session("big", tools=[tool()], window=100_000, always_summarize=True)
+    for text in ("look", "go on"):
+        asyncio.run(events(one.send(text)))
+    one.save(tmp_path / "s.jsonl")
+    session = read(tmp_path / "s.jsonl")
+    assert [item.stop_reason for item in session.rounds] == ["STOP", "STOP", "MAX_TOKENS"]
 
 
 def test_a_session_is_resumed_with_the_very_history(tmp_path: Path) -> None:
