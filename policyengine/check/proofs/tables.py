@@ -8,7 +8,7 @@ from typing import Any
 from policyengine.cel import CelError, Program, Type, from_json_schema
 from policyengine.cel import types as t
 from policyengine.check.proofs.claims import Claim, claims
-from policyengine.check.proofs.deciding import Decided, decided, seen_outcome, tests_over_lists
+from policyengine.check.proofs.deciding import DEFAULT, Decided, decided, seen_outcome, tests_over_lists
 from policyengine.check.proofs.reading import Read, UnreadableError, outcomes, read_table, tree
 from policyengine.check.proofs.results import Example, Result, Verdict
 from policyengine.check.proofs.searching import Search
@@ -153,18 +153,23 @@ class TableProof:
         return confirmed
 
     def _reachable(self, claim: Claim, made: Decided, search: Search, domain: Term) -> Result:
-        """Every rule decides for some input; rules named by the accepted domain (`rule == "..."`) do for none."""
+        """Every rule decides for some input, and the default where one is written; what the accepted domain names
+        (`rule == "..."`) does for none."""
+        names = [*made.matched]
+        if "default" in self.policy.spec and DEFAULT not in names and self.policy.table.hit is not HitPolicy.COLLECT:
+            names += [] if "id" in self.policy.spec["default"] else [DEFAULT]
         dead: list[str] = []
         unsure: list[str] = []
         why = ""
-        for name in made.matched:
-            found = search.find(both(made.reached(name), domain), _by(name), small=False)
+        for name in names:
+            reached = made.reached(name) if name in made.matched else both(made.none, no(made.error))
+            found = search.find(both(reached, domain), _by(name), small=False)
             if found.impossible:
                 dead.append(name)
             elif found.example is None:
                 unsure.append(name)
                 why = found.why
-        allowed = [name for name in made.matched if claim.accepted and self._names(claim.accepted, name)]
+        allowed = [name for name in names if claim.accepted and self._names(claim.accepted, name)]
         if alive := [name for name in allowed if name not in dead and name not in unsure]:
             said = f"the accepted refutation is not needed: {_listed(alive)} can decide; remove `accepted`"
             return self._made(claim, Verdict.REFUTED, said)
@@ -200,7 +205,7 @@ class TableProof:
 
 
 def _by(rule: str) -> Confirm:
-    return lambda _, decision: rule in decision.rules
+    return lambda _, decision: rule in (decision.rules or (() if decision.errors else (DEFAULT,)))
 
 
 def _clash(error: EvaluationError) -> bool:

@@ -200,3 +200,29 @@ def test_what_is_accepted_beyond_need_is_said(tmp_path: Path, domain: str, says:
     assert says in row["detail"]
     assert says in _run(str(path)).stdout
     assert row["verdict"] == ("refuted" if "outside" in says else "accepted")
+
+
+DEFAULTS = [
+    # the last condition, whether the default is reached
+    ("n > 5", True),
+    ("n >= 0", False),
+    ("'true'", False),
+]
+
+
+@pytest.mark.parametrize(("condition", "reached"), DEFAULTS)
+def test_a_default_that_nothing_is_left_for_is_refuted(tmp_path: Path, condition: str, reached: bool) -> None:
+    path = tmp_path / "t.yaml"
+    path.write_text(
+        "apiVersion: policyengine/v1\nkind: Table\nmetadata: {name: t, version: 1.0.0}\nspec:\n"
+        "  input: {type: object, required: [n], properties: {n: {type: integer, minimum: 0}}}\n"
+        f"  rules: [{{id: a, when: {condition}, outcome: {{x: 1}}}}]\n"
+        "  default: {outcome: {x: 0}}\n  on_error: {x: -1}\n"
+    )
+    found = _run(str(path), "--format", "json")
+    row = next(row for row in json.loads(found.stdout)["results"] if row["id"] == "rules-reachable")
+    assert (row["verdict"], found.exit_code) == (("proven", 0) if reached else ("refuted", 1))
+    assert reached or row["detail"] == "no input reaches default"
+    accepted = "accepted: {domain: 'rule == \"default\"', reason: r}"
+    path.write_text(f"{path.read_text()}  properties: [{{id: d, check: rules-reachable, {accepted}}}]\n")
+    assert _run(str(path)).exit_code == (1 if reached else 0)
