@@ -16,7 +16,9 @@ from contextlib import suppress
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from policyengine.commands.completion import complete
 from policyengine.commands.numbers import say_what_was_expected
 from policyengine.source.errors import PolicyEngineError
 
@@ -56,6 +58,7 @@ class _Lazy(click.Group):
         found: click.Command = module.command
         _one_a_line(found)
         say_what_was_expected(found)
+        complete(found, name)
         return found
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -79,6 +82,11 @@ class _Lazy(click.Group):
 
             hint = did_you_mean(args[0], COMMANDS) or "`policyengine --help` lists the commands"
             raise click.UsageError(f"there is no command {args[0]!r}; {hint}", ctx) from None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands by their lines of help, without their modules, and the options of this one."""
+        found = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         _one_a_line(self)
@@ -164,7 +172,7 @@ def _written() -> int:
 def _status() -> int:
     """Run a command; its exit status. Raises `OSError` where its output cannot be written, and that error alone."""
     try:
-        status = group(standalone_mode=False)
+        status = group(prog_name="policyengine", standalone_mode=False)
         # click gives the status of an `Exit` back; what a command itself returns says nothing.
         return status if isinstance(status, int) else 0
     except click.exceptions.Exit as stop:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from policyengine.commands.model_calls import base_url_option, model_option, provider_option
-from policyengine.commands.options import bundle_option, load_bundle, print_json, refuse_idle
+from policyengine.commands.options import bundle_option, load_bundle, print_json, read_session, refuse_idle
 
 
 @click.command(
@@ -51,7 +51,6 @@ def command(
     from policyengine.compression.stand_in import stand_in
     from policyengine.compression.trial import Trials
     from policyengine.kinds.loop import Loop
-    from policyengine.sessions import read
 
     if compare:
         idle = ("method", "cycles", "profile", "keep_nothing", "window")
@@ -61,7 +60,7 @@ def command(
     loop = Loop(load_bundle(bundle))
     compressor = Compressor(loop)
     ask = asker(loop, provider, model, base_url)
-    recorded = read(session)
+    recorded = read_session(session)
     wish = Wish(method, profile, keep_nothing=keep_nothing)
     if cycles:
         answers = (lambda _, question: ask(question)) if ask is not None else stand_in if method else None

@@ -20,9 +20,14 @@ from policyengine.source.finding import Finding, Severity
 def command(paths: tuple[Path, ...], check: bool, diff: bool) -> None:
     """Bring policies into one layout, keeping comments and values.
 
-    Without a PATH, ./policies. Exit status: 0 fine, 1 files would change (--check) or cannot be read, 2 fmt could not
-    run.
+    Without a PATH, ./policies. PATH may be -: then stdin is formatted to stdout. Exit status: 0 fine, 1 files would
+    change (--check) or cannot be read, 2 fmt could not run.
     """
+    if Path("-") in paths:
+        if len(paths) > 1:
+            raise click.UsageError("- is stdin and stands alone; leave the other paths out")
+        _stdin(check=check, diff=diff)
+        return
     from policyengine.check.fmt import fmt
     from policyengine.check.lint.fixes import Change, write
     from policyengine.source.render import render_text
@@ -59,6 +64,33 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool) -> None:
         verb = "would change" if check else "changed"
         click.echo(f"{verb} {changed} of {counted(total, 'file')}")
     if findings or (check and changed):
+        sys.exit(1)
+
+
+def _stdin(*, check: bool, diff: bool) -> None:
+    """Stdin to stdout. Where it cannot be read as policies nothing is printed: an editor keeps what it has."""
+    from policyengine.check.fmt import fmt
+    from policyengine.check.lint.fixes import Change
+    from policyengine.source.render import render_text
+    from policyengine.source.text import UnreadableError, decode
+
+    name = "stdin"
+    try:
+        text = decode(sys.stdin.buffer.read(), name)
+    except UnreadableError as error:
+        raise click.UsageError(f"{error.place}: {error}") from None
+    done = fmt(text, name)
+    if done.findings:
+        click.echo(render_text(done.findings, {name: text}, color=wants_color(sys.stderr)), err=True)
+        sys.exit(1)
+    changed = done.text != text
+    if diff and changed:
+        click.echo(Change(Path(name), text, done.text).diff(), nl=False)
+    if check and changed:
+        click.echo(f"would change {name}", err=diff)
+    if not (check or diff):
+        click.echo(done.text, nl=False)
+    if check and changed:
         sys.exit(1)
 
 

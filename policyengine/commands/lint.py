@@ -34,6 +34,10 @@ _MOST_UNCHECKED = 5
 @click.option("--fix", is_flag=True, help="Make the fixes that change no decision.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also fixes that may change a decision.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change; alone it writes nothing.")
+@click.option(
+    "--stdin-name", type=click.Path(path_type=Path), metavar="FILE",
+    help="With PATH -: the file that the text on stdin stands for; without it a file of this folder.",
+)  # fmt: skip
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="A policyengine.toml or pyproject.toml.")
 def command(
     paths: tuple[Path, ...],
@@ -41,6 +45,7 @@ def command(
     fix: bool,
     unsafe_fixes: bool,
     diff: bool,
+    stdin_name: Path | None,
     config_file: Path | None,
 ) -> None:
     """Find what is wrong in policies.
@@ -48,8 +53,15 @@ def command(
     Without a PATH, ./policies; PATH may be `built-in`. A file is linted within the bundle around it. Exit status: 0 no
     errors, 1 errors (with --diff alone also where something would be changed), 2 lint could not run.
 
-    --diff prints a patch; what it leaves goes to stderr.
+    --diff prints a patch; what it leaves goes to stderr. PATH may be -, which is stdin.
     """
+    if Path("-") in paths:
+        if len(paths) > 1:
+            raise click.UsageError("- is stdin and stands alone; leave the other paths out")
+        refuse_idle("changes files; stdin is none", "fix", "unsafe_fixes", "diff")
+        _lint_stdin(stdin_name or Path("stdin.yaml"), form, config_file)
+        return
+    refuse_idle("says what stdin stands for; give - as PATH", "stdin_name")
     if not (fix or diff):
         refuse_idle("says which fixes are made; give --fix or --diff with it", "unsafe_fixes")
     if diff and form != "text":
@@ -90,6 +102,18 @@ def _say_unchecked(files: Sequence[str]) -> None:
     more = f" and {len(files) - _MOST_UNCHECKED} more" if len(files) > _MOST_UNCHECKED else ""
     named = ", ".join(files[:_MOST_UNCHECKED]) + more
     click.echo(f"policyengine: rules and expressions were not checked in {named}: mend what is above first", err=True)
+
+
+def _lint_stdin(name: Path, form: str, config_file: Path | None) -> None:
+    from policyengine.check.lint.config import find_config, read_config
+    from policyengine.check.lint.stand_in import standing_in
+
+    with standing_in(name, sys.stdin.buffer.read()) as found:
+        config = read_config(config_file) if config_file else find_config(found.real)
+        report = found.report(_report(found.target, config))
+    _print(report, form)
+    if report.failed:
+        sys.exit(1)
 
 
 @contextmanager

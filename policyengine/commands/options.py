@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -15,10 +16,11 @@ from policyengine.source.counts import counted, noun, thousands
 
 if TYPE_CHECKING:
     from policyengine.kinds.bundle import Bundle
+    from policyengine.sessions import Session
 
 __all__ = [
     "NO_RECORD", "bundle_folder", "bundle_option", "counted", "load_bundle", "noun", "print_json", "print_jsonl",
-    "refuse_idle", "say_bundle", "say_none_counted", "thousands", "wants_color",
+    "read_session", "refuse_idle", "say_bundle", "say_none_counted", "thousands", "wants_color",
 ]  # fmt: skip
 
 NO_RECORD = ("line is no record", "lines are no records")
@@ -79,6 +81,13 @@ def say_bundle(ctx: click.Context) -> None:
     # What stands beside the answer does not hold it up.
     with suppress(OSError):
         click.echo(printable(f"policyengine: {which} decided ({about})"), err=True)
+
+
+def read_session(path: str, progress: Callable[[int, int], None] | None = None) -> Session:
+    """The session in a file, or on stdin where `path` is `-`. Raises `InputError`."""
+    from policyengine.sessions import read, read_bytes
+
+    return read_bytes(sys.stdin.buffer.read(), "stdin") if path == "-" else read(path, progress=progress)
 
 
 def refuse_idle(why: str, *names: str) -> None:

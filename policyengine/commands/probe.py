@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from policyengine.commands.model_calls import base_url_option, model_option, provider_option
-from policyengine.commands.options import bundle_option, counted, load_bundle, print_json
+from policyengine.commands.options import bundle_option, counted, load_bundle, print_json, read_session
 
 
 @click.command(
@@ -41,14 +41,15 @@ def command(
     from policyengine.compression.judge import judged
     from policyengine.compression.trial import Trials
     from policyengine.kinds.loop import Loop
-    from policyengine.sessions import read
     from policyengine.source.errors import InputError
 
+    if session == "-" and summary == "-":
+        raise InputError("SESSION and --summary cannot both be -: stdin can be read once")
     loaded = load_bundle(bundle)
     loop = Loop(loaded)
     cap = loaded.serving("Probes").spec["judge"]["max_output_tokens"]
     ask = asker(loop, provider, model, base_url, cap)
-    recorded = read(session)
+    recorded = read_session(session)
     trials = Trials(Compressor(loop), recorded, at)
     probes = trials.probes()
     written = trials.recorded()

@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from policyengine.commands.max_changed import MaxChanged, max_changed_option
-from policyengine.commands.options import bundle_option, load_bundle, print_json, print_jsonl, refuse_idle, thousands
+from policyengine.commands.options import (
+    bundle_option,
+    load_bundle,
+    print_json,
+    print_jsonl,
+    read_session,
+    refuse_idle,
+    thousands,
+)
 from policyengine.commands.outputs import keep_inputs
 
 _LONG_BYTES = 1_000_000
@@ -53,13 +61,15 @@ def command(
     """Replay recorded sessions: tier, compaction, tip, routing, directive and breaker of every round.
 
     Reads Claude Code, Codex and qwen-code transcripts, and OpenAI, Anthropic and Gemini message lists; the format is
-    told from the content. Nothing is sent anywhere.
+    told from the content. SESSION may be -, which is stdin. Nothing is sent anywhere.
 
     Also takes decision logs (JSONL, Parquet, SQLite): decides every recorded input again by the bundle and says how
     the outcomes moved.
     """
     from policyengine.commands import redecide
 
+    if sessions.count("-") > 1:
+        raise click.UsageError("- is stdin, which can be read once; give it once")
     if redecide.are_logs(sessions):
         only_sessions = ("window", "fast_window", "ladder", "strategy", "number", "wide", "log", "log_prompts")
         refuse_idle("is for sessions; these are decision logs, whose recorded inputs are decided again", *only_sessions)
@@ -77,7 +87,6 @@ def command(
     from policyengine.commands import replay_text
     from policyengine.commands.replay_json import as_json, round_json
     from policyengine.kinds.loop import Loop
-    from policyengine.sessions import read
     from policyengine.source.errors import InputError
 
     if log is not None:
@@ -92,7 +101,7 @@ def command(
         record = _recording(stack, loaded, log, log_prompts)
         for path in sessions:
             with _progress(path) as advance:
-                session = read(path, progress=advance)
+                session = read_session(path, advance)
             one = SessionReplay(session, refetches=refetched(session, loop))
             again = {item.round: item for item in one.refetches}
             for row in rounds(session, loop, options):

@@ -21,7 +21,7 @@ def refuse_unknown(files: Sequence[Path], fields: Mapping[str, frozenset[str]], 
     The logs are read only where the bundle does not know a name. What is no plain file can be read only once, and is
     left alone.
     """
-    known = _known(bundle)
+    known = known_names(bundle)
     unknown = {name: set(fields[name]) - known[name] for name in _NAMED if name in fields}
     if not any(unknown.values()) or not all(path.is_file() for path in files):
         return
@@ -37,12 +37,14 @@ def refuse_unknown(files: Sequence[Path], fields: Mapping[str, frozenset[str]], 
             raise InputError(f"these logs have no {_NAMED[name]} {value!r}, and the bundle knows none; {hint}")
 
 
-def _known(bundle: Bundle | None) -> Mapping[str, set[str]]:
+def known_names(bundle: Bundle | None) -> Mapping[str, set[str]]:
+    """The kinds, policies, rules and vetoes that a bundle knows, by the field of a record that names them."""
     found: dict[str, set[str]] = {name: set() for name in _NAMED}
     found["kind"] = set(KINDS)
     for policy in (*bundle.policies.values(), *bundle.inherited.values()) if bundle is not None else ():
         found["policy"].add(policy.name)
         for rule in policy.table.rules:
             found["rule"].add(rule.id)
-            found["veto_reason"].add(str(rule.outcome.literals.get("veto_reason")))
+            if (veto := rule.outcome.literals.get("veto_reason")) is not None:
+                found["veto_reason"].add(str(veto))
     return found

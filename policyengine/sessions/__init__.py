@@ -10,7 +10,7 @@ from policyengine.sessions.model import (
     Turn,
     Usage,
 )
-from policyengine.sessions.reading import read, read_text
+from policyengine.sessions.reading import read, read_bytes, read_text
 
 __all__ = [
     "Part",
@@ -22,5 +22,6 @@ __all__ = [
     "Turn",
     "Usage",
     "read",
+    "read_bytes",
     "read_text",
 ]

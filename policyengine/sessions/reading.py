@@ -67,7 +67,11 @@ def read(path: str | Path, *, progress: Progress | None = None) -> Session:
 
 def read_text(text: str, name: str = "<text>") -> Session:
     """Read a transcript that is in memory; `name` stands for its path. Raises InputError like `read`."""
-    data = text.encode("utf-8", "surrogatepass")
+    return read_bytes(text.encode("utf-8", "surrogatepass"), name)
+
+
+def read_bytes(data: bytes, name: str = "<bytes>") -> Session:
+    """Read the bytes of a transcript; `name` stands for its path. Raises InputError like `read`."""
     return _read(io.BytesIO(data), name, len(data), None)
 
 
