@@ -10,7 +10,7 @@ from typing import Any
 from policyengine.cel.functions import mentions
 from policyengine.compression.index import ArtefactIndex, error_key
 from policyengine.compression.mapping import Artefacts, Mapped, Touch
-from policyengine.compression.patterns import clean, compiled, found_in, groups
+from policyengine.compression.patterns import clean, compiled, groups
 from policyengine.compression.records import (
     CommandRecord,
     DecisionRecord,
@@ -50,7 +50,8 @@ class Indexer:
         lines = about.get("errors", {}).get("lines", ())
         self.error_line = compiled("|".join(f"(?:{pattern})" for pattern in lines)) if lines else None
         self.error_codes: list[str] = about.get("errors", {}).get("codes", [])
-        self.injected: list[str] = about.get("injected", [])
+        injected = about.get("injected", ())
+        self.injected = compiled("|".join(f"(?:{pattern})" for pattern in injected)) if injected else None
         self.decision_words = word_list(loop, "decision")
 
     def of(self, session: Session, until: int | None = None) -> ArtefactIndex:
@@ -72,7 +73,7 @@ class Indexer:
 
     def is_injected(self, text: str) -> bool:
         """Whether a product wrote this in the person's place."""
-        return found_in(text, self.injected)
+        return self.injected is not None and self.injected.search(clean(text)) is not None
 
 
 def summaries_of(session: Session) -> frozenset[int]:

@@ -56,7 +56,7 @@ class Watch:
     def facts(
         self, outside: Iterable[Entry], *, window: int | None, tokens: int, index: ArtefactIndex | None = None
     ) -> dict[str, Any]:
-        """The input of CompressionTriggers.
+        """The input of CompressionTriggers, but for the ladder's `tier`.
 
         `outside` are the entries that a compaction would not take away, `tokens` is the size of the next prompt.
         `index` comes in place of the one over the rounds that were taken.
@@ -70,7 +70,6 @@ class Watch:
         loop = self._compressor.loop
         return {
             "prompt": self._prompt,
-            "tier": loop.thresholds(window, tokens)["tier"],
             "tokens": tokens,
             "window": window,
             "span_tokens": loop.size_tokens(span.sizes()),
@@ -166,14 +165,18 @@ def asked(
     """
     policy = compressor.loop.bundle.serving("CompressionTriggers")
     count = compressor.tokens(history) if tokens is None else tokens
-    given = facts(compressor, history, index, window=window, tokens=count)
+    tier = compressor.loop.ladder.outcome({"window": window, "tokens": count})["tier"]
+    given = {**facts(compressor, history, index, window=window, tokens=count), "tier": tier}
     return Made(policy, given, policy.decide(given))
 
 
 def facts(
     compressor: Compressor, history: Sequence[Entry], index: ArtefactIndex, *, window: int | None, tokens: int
 ) -> dict[str, Any]:
-    """The input of CompressionTriggers for a whole history, of which the bundle's own plan says what would be cut."""
+    """The input of CompressionTriggers, but for the ladder's `tier`, for a whole history.
+
+    The bundle's own plan says what would be cut.
+    """
     watch = Watch(compressor)
     watch.entries(history)
     plan = compressor.plan(history, index, wish=Wish())

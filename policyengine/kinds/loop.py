@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from policyengine.kinds.bundle import Bundle, builtin
 from policyengine.kinds.policy import Policy
@@ -18,6 +18,10 @@ from policyengine.rules.decision import Decision
 from policyengine.source.errors import InputError
 from policyengine.source.nearest import did_you_mean
 
+K = TypeVar("K")
+V = TypeVar("V")
+_KNOWN = 256
+"""Models and windows whose facts are kept."""
 BREAKER_FIELDS = ("consecutive_failures", "rescues", "opened_at_ms", "probe_at_ms", "generation")
 
 
@@ -233,7 +237,13 @@ class Loop:
         self.directives = bundle.serving("Directives")
         self.models = bundle.serving("ModelCatalogue")
         self.tools = bundle.serving("ToolCatalogue")
+        asked = bundle.of_kind("CompressionTriggers")
+        self.triggers = bundle.serving("CompressionTriggers") if asked else None
+        """The policy that may compact below the ladder, where the bundle has one."""
         self._policies: dict[str, Policy] = {}
+        # What depends on nothing but the bundle and a name or a number is worked out once.
+        self._models: dict[str | None, Mapping[str, Any]] = {}
+        self._ladders: dict[int | None, Mapping[str, Any]] = {}
 
     def policy(self, kind: str) -> Policy:
         """The policy that serves for a kind; the built-in one where the bundle has none."""
@@ -276,10 +286,9 @@ class Loop:
         ladder = self._ask(made, self.ladder, {"window": window, "tokens": tokens or 0}, trace).outcome
         tier = ladder["tier"]
         trigger: str | None = None
-        if triggers is not None:
-            policy = self.bundle.serving("CompressionTriggers")
+        if triggers is not None and self.triggers is not None:
             given = {**triggers, "tier": tier, "tokens": tokens or 0}
-            wanted = self._ask(made, policy, given, trace).outcome
+            wanted = self._ask(made, self.triggers, given, trace).outcome
             trigger = (wanted.get("trigger") or wanted["reason"]) if wanted["compress"] else None
         if tier == "hard" and state.tier != "hard":
             state = self._event(made, state, "hard_crossing", now_ms=now_ms, trace=trace)
@@ -412,7 +421,7 @@ class Loop:
 
     def model(self, name: str | None) -> Mapping[str, Any]:
         """What the catalogue knows about a model."""
-        return self.models.outcome({"model": name or ""})
+        return _kept(self._models, name, lambda: self.models.outcome({"model": name or ""}))
 
     def window(self, name: str | None) -> int | None:
         """The longest prompt a model takes (tokens): its window, or less where the provider says so."""
@@ -425,9 +434,9 @@ class Loop:
         name: str | None = self.routing.spec.get("fast_models", {}).get(provider)
         return name
 
-    def thresholds(self, window: int | None, tokens: int = 0) -> Mapping[str, Any]:
-        """The ladder's outcome for a window."""
-        return self.ladder.outcome({"window": window, "tokens": tokens})
+    def thresholds(self, window: int | None) -> Mapping[str, Any]:
+        """The ladder's outcome for a window and an empty prompt: its thresholds."""
+        return _kept(self._ladders, window, lambda: self.ladder.outcome({"window": window, "tokens": 0}))
 
     def _ask(self, made: list[Made], policy: Policy, input: Mapping[str, Any], trace: bool) -> Decision:
         decision = policy.decide(input, trace=trace)
@@ -459,6 +468,16 @@ class Loop:
             "now_ms": now_ms,
             **state.breaker_input(),
         }
+
+
+def _kept(known: dict[K, V], key: K, work_out: Callable[[], V]) -> V:
+    """What was worked out before, or now."""
+    found = known.get(key)
+    if found is None:
+        if len(known) >= _KNOWN:
+            known.clear()
+        found = known[key] = work_out()
+    return found
 
 
 def _ladder(bundle: Bundle, name: str) -> Policy:

@@ -23,6 +23,10 @@ def lacks(live: Live, model: str, call: Literal["fast", "primary"], *, tools: bo
 
     A fast model is asked what SummaryRound asks; a primary one also what a compaction asks.
     """
+    return live.once(("lacks", model, call, tools), lambda: _lacks(live, model, call, tools))
+
+
+def _lacks(live: Live, model: str, call: Literal["fast", "primary"], tools: bool) -> tuple[Missing, ...]:
     facts = live.loop.model(model)
     if not facts["known"]:
         return ()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from policyengine.compression.compressor import Compressor
 from policyengine.kinds.bundle import Bundle
 from policyengine.kinds.loop import Loop
 from policyengine.kinds.policy import Policy
 from policyengine.log.record import Recorder
+
+T = TypeVar("T")
+_KNOWN = 256
+"""How much is kept."""
 
 
 class Live:
@@ -23,11 +27,21 @@ class Live:
         self.bundle = bundle
         self.shadow = shadow
         self.loop = Loop(bundle, ladder)
+        self._known: dict[Hashable, Any] = {}
 
     @property
     def digest(self) -> str:
         """What tells one bundle from another."""
         return self.bundle.digest
+
+    def once(self, key: Hashable, work_out: Callable[[], T]) -> T:
+        """What depends on nothing but this bundle and `key`: worked out when it is first asked for."""
+        if key not in self._known:
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            self._known[key] = work_out()
+        found: T = self._known[key]
+        return found
 
     @cached_property
     def recorder(self) -> Recorder:

@@ -38,7 +38,7 @@ class Triggering:
 
         `cut` is how many messages a compaction would summarise now. Every call in `messages` has its result.
         """
-        if not live.bundle.of_kind("CompressionTriggers"):
+        if live.loop.triggers is None:
             return None
         known = len(self._seen)
         cut_or_cleared = known > len(messages) or any(
