@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from policyengine.commands.options import bundle_option
+from policyengine.commands.options import bundle_option, refuse_idle
 
 _PROVIDERS = ["scripted", "openai", "openai-responses", "qwen", "anthropic", "gemini"]
 
@@ -53,7 +53,7 @@ _PROVIDERS = ["scripted", "openai", "openai-responses", "qwen", "anthropic", "ge
     "--state", metavar="FILE|URL",
     help="Keep breaker, kill switch and stage in this SQLite file, or at redis://HOST:PORT/DB.",
 )  # fmt: skip
-@click.option("--log", metavar="FILE", help="Append a decision record for each decision to this JSONL file.")
+@click.option("--log", metavar="FILE", help="Append a record for each decision to this file, JSONL or .sqlite.")
 @click.option("--quiet", "-q", is_flag=True, help="Show the answer only.")
 @bundle_option
 def command(**options: Any) -> None:
@@ -65,6 +65,8 @@ def command(**options: Any) -> None:
     from policyengine.commands.run_agent import run
     from policyengine.commands.run_signals import run_stoppable
 
+    if options["fast"] is None:
+        refuse_idle("is a limit of the fast model; name that with --fast MODEL", "fast_window", "fast_max_output")
     status = run_stoppable(run(**options))
     if status:
         raise click.exceptions.Exit(status)

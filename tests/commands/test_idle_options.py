@@ -44,6 +44,8 @@ REFUSED = [
     (("diff", "policies", "policies", "--window", "9"), "--window is about replayed sessions; give --replay SESSION"),
     (("diff", "policies", "policies", "--max-changed", "9"), "--max-changed is about replayed sessions"),
     (("diff", "policies", "policies", "--replay", "LOG"), "is a decision log; `policyengine replay "),
+    (("run", "hi", "--fast-window", "9"), "--fast-window is a limit of the fast model; name that with --fast MODEL"),
+    (("run", "hi", "--fast-max-output", "9"), "--fast-max-output is a limit of the fast model"),
     (("compress", SAMPLE, "--compare", "--method", "opaque"), "--method has no effect with --compare"),
     (("compress", SAMPLE, "--compare", "--cycles", "3"), "--cycles has no effect with --compare"),
     (("compress", SAMPLE, "--compare", "--profile", "x"), "--profile has no effect with --compare"),
