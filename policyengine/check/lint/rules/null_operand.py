@@ -13,7 +13,7 @@ from policyengine.check.lint.rules.range_overlap import trial_input
 from policyengine.check.lint.tables import hand_written, when_place
 from policyengine.kinds.policy import Policy
 from policyengine.rules.table import HitPolicy
-from policyengine.source.schema import validate_input
+from policyengine.source.schema import fits
 
 
 def check(context: Context) -> Iterator[Hit]:
@@ -85,9 +85,11 @@ def _terms(part: Formula) -> set[Term]:
 def _fails(policy: Policy, found: dict[Term, Any], rule: str) -> bool:
     """Whether the engine fails in that rule, on a valid input made from an assignment."""
     input = trial_input(policy, found)
-    if input is None or validate_input(input, policy.input_schema):
+    if input is None or not fits(input, policy.input_schema):
         return False
-    return any(error.where == f"rule {rule}" for error in policy.decide(input).errors) and not _accepted(policy, input)
+    return any(error.where == f"rule {rule}" for error in policy.decide(input, check=False).errors) and not _accepted(
+        policy, input
+    )
 
 
 def _accepted(policy: Policy, input: Mapping[str, Any]) -> bool:

@@ -8,14 +8,15 @@ from typing import Any
 
 from policyengine.check.lint.context import Context, worst
 from policyengine.check.lint.rule import Hit, Rule
-from policyengine.check.policy_tests import word_lists
-from policyengine.check.policy_tests.model import DEFAULT, ON_ERROR
+from policyengine.kinds.bundle import WORD_LISTS
 from policyengine.source.document import Document
 from policyengine.source.nearest import did_you_mean
 
 Path = tuple[str | int, ...]
 
 _RULE = "rule"
+_NO_RULE = ("default", "on_error")
+"""What a test writes where no rule decides, as in `check.policy_tests.model`, which is slow to import."""
 
 
 def check(context: Context) -> Iterator[Hit]:
@@ -23,10 +24,10 @@ def check(context: Context) -> Iterator[Hit]:
     if context.bundle is None or worst(context.findings):
         return
     known: dict[str, tuple[str, ...] | None] = {
-        document.data["metadata"]["name"]: None for document in context.of_kind(word_lists.NAME)
+        document.data["metadata"]["name"]: None for document in context.of_kind(WORD_LISTS)
     }
     for name, policy in {**context.bundle.inherited, **context.bundle.policies}.items():
-        known[name] = (*(rule.id for rule in policy.table.rules), DEFAULT, ON_ERROR)
+        known[name] = (*(rule.id for rule in policy.table.rules), *_NO_RULE)
     for document in context.tests:
         for one in _named(document.data["spec"]):
             yield from _unknown(document, one, known)
