@@ -6,8 +6,10 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,21 @@ def test_updates_from_many_tasks_and_clients_are_atomic(store_of: Any) -> None:
             assert await other.get("nothing") is None
 
     asyncio.run(run())
+
+
+def test_several_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+    for number in range(100):
+        together = threading.Barrier(6)
+
+        def step(path: Path = tmp_path / f"{number}.sqlite", together: threading.Barrier = together) -> int:
+            store = SqliteStore(path)
+            together.wait()
+            answer = asyncio.run(store.update("k", _one_more))
+            asyncio.run(store.close())
+            return answer
+
+        with ThreadPoolExecutor(6) as pool:
+            assert sorted(pool.map(lambda _, step=step: step(), range(6))) == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_new_client_finds_what_is_there_and_resets_nothing(store_of: Any) -> None:

@@ -10,6 +10,7 @@ from policyengine.log.chain import Chain
 from policyengine.log.read import TABLE
 from policyengine.log.sinks.jsonl import Fsync
 from policyengine.log.sinks.sink import Item, SinkError, as_input_error
+from policyengine.log.write_ahead import write_ahead
 
 _CREATE = f"""
 CREATE TABLE IF NOT EXISTS {TABLE} (
@@ -19,6 +20,8 @@ CREATE TABLE IF NOT EXISTS {TABLE} (
   session_id TEXT,
   record TEXT NOT NULL
 )"""
+_WAIT_S = 5.0
+"""How long somebody else may lock the file, seconds: what SQLite's own connections wait."""
 _SYNCHRONOUS = {"never": "OFF", "close": "NORMAL", "batch": "FULL"}
 
 
@@ -36,7 +39,7 @@ class SqliteSink:
         try:
             # The writing thread is another one than this; every later call comes from there.
             self._db = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
+            write_ahead(self._db, _WAIT_S)
             self._db.execute(f"PRAGMA synchronous={_SYNCHRONOUS[fsync]}")
             self._db.execute(_CREATE)
             row = self._db.execute(f"SELECT seq, record FROM {TABLE} ORDER BY seq DESC LIMIT 1").fetchone()

@@ -9,6 +9,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from policyengine.log.write_ahead import write_ahead
 from policyengine.runtime.state.store import Change, State, T
 
 _BUSY_MS = 2000
@@ -69,7 +70,7 @@ class SqliteStore:
                 self._path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
             )
             try:
-                connection.execute("PRAGMA journal_mode=WAL")
+                write_ahead(connection, _BUSY_MS / 1000)
                 # Safe against the death of the process; a power cut may take back the last steps, and breaks nothing.
                 connection.execute("PRAGMA synchronous=NORMAL")
                 connection.execute(_SCHEMA)
