@@ -323,14 +323,37 @@ def test_a_policy_that_the_candidate_lacks_counts_as_changed(bundle: Path) -> No
     assert _run(*both, "--max-changed", "0").exit_code == 1
 
 
-def test_a_revision_with_a_link_to_outside_is_refused(bundle: Path, monkeypatch: Any) -> None:
-    (bundle / "more.yaml").symlink_to("/etc/hostname")
-    monkeypatch.chdir(bundle.parent)
+def _committed(folder: Path) -> None:
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
-        subprocess.run([*git, *arguments], check=True, capture_output=True)
+        subprocess.run([*git, *arguments], check=True, capture_output=True, cwd=folder)
+
+
+@pytest.mark.parametrize("target", ["/etc/hostname", "../../outside.yaml", "sub/up/../../../outside.yaml"])
+def test_a_revision_with_a_link_to_outside_is_refused(bundle: Path, monkeypatch: Any, target: str) -> None:
+    (bundle / "sub").mkdir()
+    (bundle / "sub" / "up").symlink_to("..")
+    (bundle / "more.yaml").symlink_to(target)
+    monkeypatch.chdir(bundle.parent)
+    _committed(bundle.parent)
     found = _run(f"HEAD:{bundle.name}", str(bundle))
     assert "more.yaml is a link to outside of the folder" in str(found.exception)
+
+
+def test_a_revision_is_read_as_it_is_stored(bundle: Path, monkeypatch: Any) -> None:
+    """Neither the programs nor the exceptions that a repository names have a say; links inside are followed."""
+    program = bundle.parent / "program"
+    program.write_text("#!/bin/sh\ntouch started\ncat\n")
+    program.chmod(0o755)
+    monkeypatch.chdir(bundle.parent)
+    (bundle / "routing.yaml").rename("stored.txt")
+    (bundle / "routing.yaml").symlink_to("../stored.txt")
+    Path(".gitattributes").write_text(f"* filter=any\n{bundle.name}/tips.yaml export-ignore\n")
+    _committed(bundle.parent)
+    subprocess.run(["git", "config", "filter.any.smudge", str(program)], check=True)
+    found = _run("HEAD:.", ".")
+    assert "0 changed" in found.output
+    assert not any(bundle.parent.rglob("started"))
 
 
 def test_errors_in_the_current_folder_keep_their_names(bundle: Path, monkeypatch: Any) -> None:
