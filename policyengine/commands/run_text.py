@@ -12,7 +12,7 @@ import click
 
 from policyengine.commands.options import counted, thousands
 from policyengine.runtime import events as e
-from policyengine.source.render import printable
+from policyengine.source.render import harmless, printable
 
 
 class Printer:
@@ -57,7 +57,7 @@ class Printer:
 
     def _text(self, text: str) -> None:
         if self._live:
-            click.echo(text, nl=False)
+            click.echo(harmless(text), nl=False)
             self._open_line = not text.endswith("\n")
         else:
             self._pending.append(text)
@@ -71,7 +71,7 @@ class Printer:
     def _answer(self) -> None:
         """An answer is whole: print what waited for that."""
         if self._pending:
-            click.echo("".join(self._pending))
+            click.echo("".join(self._pending), color=True)  # as it is: nothing is taken out on the way to a file
             self._pending.clear()
         self._end_line()
 
@@ -80,8 +80,8 @@ class Printer:
         self._answer()
         named = len(self._results) > 1
         for name, output in self._results.values():
-            text = "\n".join(printable(line) for line in output.split("\n")) if self._live else output
-            click.echo((f"[{name}]\n" if named else "") + text.removesuffix("\n"))
+            text = harmless(output) if self._live else output
+            click.echo((f"[{printable(name)}]\n" if named else "") + text.removesuffix("\n"), color=True)
 
     def _end_line(self) -> None:
         if self._open_line:
@@ -90,6 +90,7 @@ class Printer:
 
     def _say(self, line: str) -> None:
         self._end_line()
+        line = printable(line)
         with suppress(OSError):
             # What stands beside the answer is no reason to lose it.
             click.echo(click.style(f"· {line}", dim=True) if self._dim else f"· {line}", err=True)

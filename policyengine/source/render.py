@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
@@ -158,6 +159,15 @@ def printable(text: str) -> str:
     return "".join(
         char if char.isprintable() else " " * _TAB if char == "\t" else f"\\x{ord(char):02x}" for char in text
     )
+
+
+_ACTED_ON = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def harmless(text: str) -> str:
+    """A whole text for a terminal: line breaks, tabs and every script stay, what would move the cursor, write the
+    title of the window or turn the direction of writing is shown as its number."""
+    return _ACTED_ON.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
 
 
 def _width(text: str) -> int:

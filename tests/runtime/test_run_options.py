@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -219,3 +220,27 @@ def test_plain_text_sends_nothing_but_strings_as_contents(option: bool, folder: 
     assert (None in contents) is not option
     if option:
         assert all(isinstance(content, str) for content in contents)
+
+
+TRICKS = """\
+apiVersion: policyengine/v1
+kind: Script
+streams:
+  - events:
+      - text: "你好\\u3000done\\r\\n\\tnext \\e]0;title\\a \\e[2J \\u202Eturned"
+      - finish: stop
+"""
+
+
+def test_a_terminal_does_not_act_on_what_a_model_writes(tmp_path: Path) -> None:
+    (tmp_path / "script.yaml").write_text(TRICKS, encoding="utf-8")
+    arguments = ("hello", "--script", "script.yaml", "--quiet")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(_command(*arguments), cwd=tmp_path, stdout=theirs, stderr=subprocess.DEVNULL) as process:
+        assert process.wait(60) == 0
+    os.close(theirs)
+    shown = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert shown.split("\r\n") == ["你好\u3000done", "\tnext \\x1b]0;title\\x07 \\x1b[2J \\x202eturned", ""]
+    piped = subprocess.run(_command(*arguments), cwd=tmp_path, capture_output=True, timeout=60, check=True)
+    assert piped.stdout.decode() == "你好\u3000done\r\n\tnext \x1b]0;title\x07 \x1b[2J \u202eturned\n"
