@@ -54,15 +54,15 @@ class CompiledTable:
     @cached_property
     def outcome(self) -> Outcomes:
         """`outcome(input)`: what is decided for an input, and nothing else. The fastest way."""
-        return self._made(outcome_function, lambda input: self._exactly(input).outcome)
+        return self._made(outcome_function, lambda input: self.decide_once(input).outcome)
 
     @cached_property
     def _decide(self) -> Decisions:
-        return self._made(decision_function, lambda input: self._exactly(input))
+        return self._made(decision_function, self.decide_once)
 
     @cached_property
     def _trace(self) -> Decisions:
-        return self._made(traced_function, lambda input: self._exactly(input, True))
+        return self._made(traced_function, lambda input: self.decide_once(input, True))
 
     def prepare(self, trace: bool = False) -> None:
         """Compile now what is otherwise compiled when first used; with `trace` the traced path too."""
@@ -76,7 +76,8 @@ class CompiledTable:
         except (CelError, RecursionError, SyntaxError, MemoryError):
             return exactly  # Python's own compiler has limits; the interpreter needs no compiled code
 
-    def _exactly(self, input: Mapping[str, Any], trace: bool = False) -> Decision:
+    def decide_once(self, input: Mapping[str, Any], trace: bool = False) -> Decision:
+        """What `decide` gives, by the interpreter: for so few questions that no code is worth compiling."""
         try:
             return on_fresh_stack(lambda: decide_exactly(self.table, self._programs, input, trace))
         except CelError as error:  # not even begun: there was no stack for it

@@ -310,7 +310,7 @@ def test_nobody_can_change_what_later_decisions_share():
     ):
         with pytest.raises(TypeError):
             change()
-    for decision in (made.decide(INPUT), made.decide(INPUT, trace=True), made._exactly(INPUT)):
+    for decision in (made.decide(INPUT), made.decide(INPUT, trace=True), made.decide_once(INPUT)):
         assert decision.outcome == {"id": "a", "list": ["x"], "map": {"x": [1]}}
         assert not decision.derived
 

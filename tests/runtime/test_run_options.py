@@ -9,6 +9,7 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -126,9 +127,17 @@ def _stopped(folder: Path, name: str, number: int) -> tuple[int, str, int]:
     """Status, what was said, and how many records there are of a turn that is stopped while its answer streams."""
     command = _command("show me", "--script", "endless.yaml", "--save", f"{name}.s", "--log", f"{name}.l")
     with subprocess.Popen(
-        [*command, "--always-summarize"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [*command, "--always-summarize"],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell ignores SIGINT in what it starts in the background, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stderr is not None
+        watch = threading.Timer(60, process.kill)
+        watch.start()
         said = ""
         for line in process.stderr:
             said += line
@@ -139,6 +148,7 @@ def _stopped(folder: Path, name: str, number: int) -> tuple[int, str, int]:
         process.send_signal(number)
         said += process.stderr.read()
         status = process.wait(timeout=60)
+        watch.cancel()
     return status, said, len((folder / f"{name}.l").read_text().splitlines())
 
 

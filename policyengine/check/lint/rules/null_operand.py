@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policyengine.cel import CelError, Environment, Program
+from policyengine.cel import CelError, Program
 from policyengine.check.lint.conditions import Atom, Formula, Formulas, Join, Not, Term, UndecidedError
 from policyengine.check.lint.context import Context
 from policyengine.check.lint.rule import Hit, Rule
 from policyengine.check.lint.rules.range_overlap import trial_input
 from policyengine.check.lint.tables import hand_written, when_place
 from policyengine.kinds.policy import Policy
+from policyengine.rules.exact import DerivedValues
 from policyengine.rules.table import HitPolicy
 from policyengine.source.schema import fits
 
@@ -85,28 +86,27 @@ def _terms(part: Formula) -> set[Term]:
 def _fails(policy: Policy, found: dict[Term, Any], rule: str) -> bool:
     """Whether the engine fails in that rule, on a valid input made from an assignment."""
     input = trial_input(policy, found)
-    if input is None or not fits(input, policy.input_schema):
+    if input is None:
         return False
-    return any(error.where == f"rule {rule}" for error in policy.decide(input, check=False).errors) and not _accepted(
-        policy, input
-    )
+    failed = any(error.where == f"rule {rule}" for error in policy.compiled.decide_once(input).errors)
+    return failed and fits(input, policy.input_schema) and not _accepted(policy, input)
 
 
 def _accepted(policy: Policy, input: Mapping[str, Any]) -> bool:
     """Whether the owner accepts, with a reason, that expressions fail for an input: `check: no-errors`."""
     domains = [row["accepted"]["domain"] for row in policy.spec.get("properties", ()) if _about_errors(row)]
-    table = policy.table
-    environment = Environment.of_schema(table.input_schema, table.constants, table.words)
-    return any(_holds(Program(domain, environment), input) for domain in domains)
+    programs = policy.compiled.programs
+    values = DerivedValues(programs.derived, input)
+    return any(_holds(Program(domain, programs.environment), values) for domain in domains)
 
 
 def _about_errors(row: Mapping[str, Any]) -> bool:
     return row.get("check") == "no-errors" and "accepted" in row
 
 
-def _holds(domain: Program, input: Mapping[str, Any]) -> bool:
+def _holds(domain: Program, values: DerivedValues) -> bool:
     try:
-        return domain.evaluate(input) is True
+        return domain.evaluate(values.input, values) is True
     except CelError:
         return False
 

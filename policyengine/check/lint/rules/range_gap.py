@@ -11,6 +11,7 @@ from policyengine.check.lint.rules.range_overlap import trial_input
 from policyengine.check.lint.tables import hand_written
 from policyengine.kinds.policy import Policy
 from policyengine.rules.table import HitPolicy
+from policyengine.source.schema import fits
 
 _RANKS = {"warn": 0, "auto": 1, "hard": 2}
 
@@ -32,9 +33,9 @@ def _undecided(context: Context, policy: Policy) -> Iterator[Hit]:
     except UndecidedError:
         return
     input = trial_input(policy, found) if found is not None else None
-    if input is None:
+    if input is None or not fits(input, policy.input_schema):
         return
-    decision = policy.decide(input)
+    decision = policy.compiled.decide_once(input)
     if decision.rules or decision.errors:
         return
     shown = ", ".join(f"{name} {value!r}" for name, value in input.items() if not isinstance(value, dict | list))
