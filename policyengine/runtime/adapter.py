@@ -203,7 +203,7 @@ class Adapter:
             always_summarize=always_summarize,
             strict_template=strict_template,
         )
-        transcript = Transcript.load(path)
+        transcript = Transcript.load(stated_as(path, "path", "the path of a saved session", (str, Path)))
         provider = self._live.loop.model(primary)["provider"] or next(iter(self.providers))
         repair = self._live.policy("HistoryRepair").outcome({"provider": provider, "strict_template": strict_template})
         messages, done = repaired(

@@ -133,7 +133,7 @@ class Advisor:
         Raises `InputError` for what is none of this.
         """
         check_about(self.about)
-        stated_as(state, "state", "a LoopState", LoopState)
+        _check_state(state)
         stated_as(count, "count", "a Count", Count)
         for sizes in (count.added, count.history):
             stated_as(sizes, "count", "made of two Sizes, added and history", Sizes)
@@ -163,7 +163,7 @@ class Advisor:
         missing or wrong.
         """
         check_about(self.about)
-        stated_as(state, "state", "a LoopState", LoopState)
+        _check_state(state)
         stated_input(facts, "facts", "compaction-result")
         stated(forced, "forced", "breaker")
         stated(generation, "generation", "breaker", "attempt_generation")
@@ -175,7 +175,7 @@ class Advisor:
     async def cancelled(self, state: LoopState, generation: int | None = None) -> LoopState:
         """A compaction was given up without a verdict: a half-open permit is given back. Raises `InputError`."""
         check_about(self.about)
-        stated_as(state, "state", "a LoopState", LoopState)
+        _check_state(state)
         stated(generation, "generation", "breaker", "attempt_generation")
         try:
             return await self._deciding.cancelled(state, generation)
@@ -256,6 +256,17 @@ def _warn(event: Event) -> None:
     """An event that nobody takes. It holds no prompt and no argument."""
     if isinstance(event, Degraded):
         _say.warning("%s: %s; %s", event.what, event.error, event.how)
+
+
+def _check_state(state: LoopState) -> None:
+    """Raise `InputError` for a state that is none, or holds what no decision returned."""
+    stated_as(state, "state", "a LoopState", LoopState)
+    asked = {"event": "ask", "forced": False, "failure": None, "attempt_generation": None, "now_ms": 0}
+    stated_input({**asked, **state.breaker_input()}, "state", "breaker")
+    stated(state.tier, "tier", "compression-triggers")
+    stated(state.tip, "tip", "tips", "shown")
+    counted = state.compactions_in_a_row
+    stated_as(counted, "compactions_in_a_row", "a whole number from 0 on", lambda one: type(one) is int and one >= 0)
 
 
 def _checked(batch: Batch) -> Batch:

@@ -196,7 +196,7 @@ class Compactor:
             messages=core.messages_for(model, messages),
             # The same tools as always keep the cached prefix; none may be called. A provider whose model refuses that
             # leaves the tools out.
-            tools=core.tool_specs(),
+            tools=core.toolset.specs,
             tool_choice="none" if core.tools else "auto",
             max_output_tokens=decided["max_output_tokens"],
             thinking=decided["thinking"],

@@ -17,10 +17,11 @@ from policyengine.runtime.messages import Message
 from policyengine.runtime.places import Place
 from policyengine.runtime.prefix import Prefix
 from policyengine.runtime.presentation import Presentation
-from policyengine.runtime.provider import Provider, ToolSpec
-from policyengine.runtime.sizing import message_sizes, prefix_sizes
+from policyengine.runtime.provider import Provider
+from policyengine.runtime.sizing import message_sizes, text_sizes
 from policyengine.runtime.state.store import StateStore
 from policyengine.runtime.tools import Tool
+from policyengine.runtime.toolset import Toolset
 from policyengine.runtime.tracing import NoTracing, Tracing
 from policyengine.runtime.transcript import Transcript
 from policyengine.runtime.triggering import Triggering
@@ -96,6 +97,7 @@ class Core:
     triggering: Triggering = field(default_factory=Triggering)
     brief: str = ""
     """An instruction that was added once, for summary rounds."""
+    _toolset: Toolset = field(default_factory=Toolset)
     _sizes: dict[int, tuple[Message, Sizes]] = field(default_factory=dict)
     _sized_by: str = ""
 
@@ -142,9 +144,12 @@ class Core:
         """The system text as it is sent."""
         return self.settings.system + self.settings.memory + self.brief
 
-    def tool_specs(self) -> list[ToolSpec]:
+    @property
+    def toolset(self) -> Toolset:
         """The tools as a model sees them."""
-        return [tool.spec for tool in self.tools.values()]
+        if not self._toolset.of(self.tools):
+            self._toolset = Toolset(self.tools.values())
+        return self._toolset
 
     def sizes(self, messages: Sequence[Message]) -> list[Sizes]:
         """Sizes of messages; each message is measured once under a bundle."""
@@ -172,7 +177,8 @@ class Core:
 
     def prefix_sizes(self) -> Sizes:
         """Size of system text and tools."""
-        return prefix_sizes(self.system, self.tool_specs(), self.live().loop.tokenizer()[0])
+        count, _ = self.live().loop.tokenizer()
+        return text_sizes(self.system, count) + self.toolset.sizes(count)
 
     def count(self) -> Count:
         """What is known about the size of the next prompt."""

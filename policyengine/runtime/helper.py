@@ -6,7 +6,7 @@ from policyengine.runtime.calls import call
 from policyengine.runtime.core import Core
 from policyengine.runtime.messages import Message, Text
 from policyengine.runtime.provider import Request
-from policyengine.runtime.sizing import message_sizes, prefix_sizes
+from policyengine.runtime.sizing import message_sizes, text_sizes
 from policyengine.runtime.switches import Switches
 
 
@@ -25,7 +25,7 @@ async def helper_call(core: Core, switches: Switches, prompt: str, system: str, 
     facts = core.facts_of(model)
     messages = [Message("user", (Text(prompt),))]
     count, _ = loop.tokenizer()
-    tokens = loop.size_tokens(prefix_sizes(system, (), count) + message_sizes(messages[0], count))
+    tokens = loop.size_tokens(text_sizes(system, count) + message_sizes(messages[0], count))
     limits = core.advisor.ask(
         "SendLimits",
         {"call": "fast", "window": core.window_of(model), "tokens": tokens, "max_output": facts["max_output"]},

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from policyengine.kinds.loop import AfterBatch, BeforeSend
+from policyengine.runtime.stated import stated_as
 
 T = TypeVar("T")
 
@@ -15,13 +16,17 @@ T = TypeVar("T")
 class Hooks:
     """Called with each decision. What a hook returns replaces the decision; None leaves it.
 
-    A hook that raises is left out for that decision, and an event says so.
+    A hook that raises is left out for that decision, and an event says so. Raises `InputError` for what is no function.
     """
 
     before_send: Callable[[BeforeSend], BeforeSend | None] | None = None
     after_batch: Callable[[AfterBatch], AfterBatch | None] | None = None
     compacted: Callable[[str], None] | None = None
     """Gets the result of each compaction."""
+
+    def __post_init__(self) -> None:
+        for name in ("before_send", "after_batch", "compacted"):
+            stated_as(getattr(self, name), name, "a function, or None", callable, optional=True)
 
 
 def hooked(hook: Callable[[T], T | None] | None, decided: T, on_error: Callable[[str], None]) -> T:

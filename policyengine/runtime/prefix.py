@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import Literal, TypeAlias
-
-from policyengine.runtime.provider import ToolSpec
-from policyengine.sessions.content import to_json
 
 Change: TypeAlias = Literal["none", "system", "tools", "model", "memory", "compaction"]
 
@@ -30,10 +26,9 @@ class Prefix:
         """A compaction has replaced what came after the system text."""
         self._compacted = True
 
-    def round(self, system: str, memory: str, tools: Sequence[ToolSpec], model: str) -> Change:
-        """What changed since the round before; `none` for the first one."""
-        defined = to_json([[tool.name, tool.description, dict(tool.parameters)] for tool in tools])
-        now = (_hash(system), _hash(memory), _hash(defined), model)
+    def round(self, system: str, memory: str, tools: str, model: str) -> Change:
+        """What changed since the round before; `none` for the first one. `tools` is the digest of a `Toolset`."""
+        now = (_hash(system), _hash(memory), tools, model)
         before, self._last = self._last, now
         compacted, self._compacted = self._compacted, False
         if before is None:

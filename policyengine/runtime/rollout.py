@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from policyengine.runtime.state.store import State, StateStore
+from policyengine.runtime.stated import stated, stated_text
 
 _DAY_MS = 86_400_000
 
@@ -37,7 +38,10 @@ class Rollout:
 
     async def move(self, stage: str, *, fast: str | None = None, now_ms: int) -> Stage:
         """Go to a stage. `fast` is who has fast routing in it (off, opt_in, on), None for what the policy FastAccess
-        makes of the stage's name. A stage that stays keeps its beginning."""
+        makes of the stage's name. A stage that stays keeps its beginning. Raises `InputError` for what is neither."""
+        stated_text(stage, "stage", empty=False)
+        stated(fast, "fast", "fast-access")
+        stated(now_ms, "now_ms", "breaker")
 
         def step(before: State | None) -> tuple[State, Stage]:
             now = _stage(before)

@@ -234,8 +234,8 @@ class RoundRunner:
         )
         if style["instruction"] and not core.brief:
             core.brief = f"\n\n{style['instruction']}"
-        tools = core.tool_specs()
-        changed = core.prefix.round(core.settings.system + core.brief, core.settings.memory, tools, model)
+        tools, system = core.toolset, core.settings.system + core.brief
+        changed = core.prefix.round(system, core.settings.memory, tools.digest, model)
         if report.prefix_changed == "none":
             report.prefix_changed = changed
         limits = core.advisor.ask(
@@ -252,8 +252,8 @@ class RoundRunner:
             facts=facts,
             system=core.system,
             messages=core.messages_for(model, core.history.messages),
-            tools=tools,
-            tool_choice=style["tool_choice"] if tools else "auto",
+            tools=tools.specs,
+            tool_choice=style["tool_choice"] if tools.specs else "auto",
             max_output_tokens=limits["max_output_tokens"],
             thinking=style["thinking"],
         )

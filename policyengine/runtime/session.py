@@ -27,7 +27,7 @@ from policyengine.runtime.helper import helper_call
 from policyengine.runtime.lacks import lacks, without_window
 from policyengine.runtime.messages import Image, Message, Text
 from policyengine.runtime.places import PendingDisplay, RecordingBuffer
-from policyengine.runtime.stated import stated, stated_text, stated_tokens
+from policyengine.runtime.stated import stated, stated_as, stated_text, stated_tokens
 from policyengine.runtime.summarizer import Summarizer
 from policyengine.runtime.switches import Switches
 from policyengine.runtime.turn import Start, Turn
@@ -116,7 +116,7 @@ class Session:
         if not isinstance(message, str | Sequence):
             raise InputError("a message is a text, or a list of texts and images")
         blocks = (Text(message),) if isinstance(message, str) else tuple(message)
-        if not blocks or not all(isinstance(block, Text | Image) for block in blocks):
+        if not blocks or not all(_fits(block) for block in blocks):
             raise InputError("a message is a text, or a list of texts and images")
         if isinstance(message, str) and not message.strip():
             raise InputError("the message is empty")
@@ -197,7 +197,9 @@ class Session:
         core.compacted_or_cleared = True
 
     def save(self, path: str | Path) -> None:
-        """Write the session's recording to a file that `replay` reads and `Adapter.resume` takes up again."""
+        """Write the session's recording to a file that `replay` reads and `Adapter.resume` takes up again. Raises
+        `InputError` where it cannot be written."""
+        stated_as(path, "path", "the path of a file", (str, Path))
         self._core.transcript.save(path)
 
     async def close(self) -> None:
@@ -298,3 +300,10 @@ class Session:
             task.exception()
         if self._turn is turn:
             self._turn = None
+
+
+def _fits(block: object) -> bool:
+    """Whether something is a part of a message."""
+    if isinstance(block, Text):
+        return isinstance(block.text, str)
+    return isinstance(block, Image) and isinstance(block.media_type, str) and isinstance(block.data, str)

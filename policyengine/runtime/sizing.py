@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from policyengine.kinds.loop import Sizes
 from policyengine.kinds.tokenizers import Count as TokenCount
 from policyengine.runtime.messages import Call, Image, Message, Result, Text
-from policyengine.runtime.provider import ToolSpec
 from policyengine.sessions.content import size, to_json
 
 
@@ -40,9 +37,6 @@ def message_sizes(message: Message, count: TokenCount | None = None) -> Sizes:
     return Sizes(text, data, images, tokens)
 
 
-def prefix_sizes(system: str, tools: Sequence[ToolSpec], count: TokenCount | None = None) -> Sizes:
-    """How large system text and tool definitions are: what every prompt carries and no compaction removes."""
-    written = [tool.name + tool.description + to_json(dict(tool.parameters)) for tool in tools]
-    if count is not None:
-        return Sizes(tokens=count(system) + sum(count(one) for one in written))
-    return Sizes(size(system), sum(size(one) for one in written))
+def text_sizes(text: str, count: TokenCount | None = None) -> Sizes:
+    """How large a text is."""
+    return Sizes(size(text)) if count is None else Sizes(tokens=count(text))

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from policyengine.runtime.messages import Call, Image, Result, Text
 from policyengine.runtime.provider import ToolSpec
 from policyengine.runtime.stated import stated, stated_as, stated_text
+from policyengine.sessions.content import to_json
 from policyengine.source.errors import InputError
 from policyengine.source.foreign_schema import ForeignSchema, ForeignSchemaError, UncheckableError
 
@@ -28,7 +29,7 @@ class ToolOutput:
 
     `error` is the tool's own word; words in the output are never looked at. `skip_llm_round` and
     `result_is_terminal` are what it declares (None: nothing). `model` is the model that a skill wants for the rest of
-    the turn.
+    the turn. Raises `InputError` for fields of another type.
     """
 
     text: str = field(default="", repr=False)
@@ -37,6 +38,15 @@ class ToolOutput:
     skip_llm_round: bool | None = None
     result_is_terminal: bool | None = None
     model: str | None = None
+
+    def __post_init__(self) -> None:
+        stated_text(self.text, "the text of a ToolOutput")
+        for image in stated_as(self.images, "images of a ToolOutput", "a tuple of Image", (tuple, list)):
+            stated_as(image, "each of the images of a ToolOutput", "an Image", Image)
+        stated_as(self.error, "error of a ToolOutput", "true or false", bool)
+        for name in ("skip_llm_round", "result_is_terminal"):
+            stated_as(getattr(self, name), f"{name} of a ToolOutput", "true, false or None", bool, optional=True)
+        stated_as(self.model, "model of a ToolOutput", "a name, or None", str, optional=True)
 
 
 Function: TypeAlias = Callable[[Mapping[str, Any]], "ToolOutput | str | Awaitable[ToolOutput | str]"]
@@ -67,6 +77,7 @@ class Tool:
     check: Check | None = None
     target: Target | None = None
     schema: ForeignSchema = field(init=False, repr=False, compare=False)
+    definition: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         stated_text(self.name, "the name of a tool", empty=False)
@@ -83,6 +94,8 @@ class Tool:
             object.__setattr__(self, "schema", ForeignSchema(self.parameters))
         except ForeignSchemaError as error:
             raise InputError(f"the tool {self.name} cannot be used: the schema of its parameters: {error}") from None
+        # Written out once: every send measures it and asks whether it has changed.
+        object.__setattr__(self, "definition", self.name + self.description + to_json(dict(self.parameters)))
 
     @property
     def spec(self) -> ToolSpec:

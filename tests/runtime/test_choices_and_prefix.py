@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from runtime_kit import Script, adapter, calls, changed, events, says, tool
 
+from policyengine.kinds.loop import Sizes
 from policyengine.runtime.choices import Choices
 from policyengine.runtime.prefix import Prefix
-from policyengine.runtime.provider import ToolSpec
+from policyengine.runtime.toolset import Toolset
 
 # moment, what comes with it, explicit choice after, summary tier after; before both are set (`mine`, `fast`).
 LIFE: list[tuple[Any, dict[str, Any], Any, Any]] = [
@@ -30,17 +31,29 @@ def test_what_becomes_of_the_two_choices(moment: Any, about: dict[str, Any], mod
     assert (choices.explicit_model, choices.summary_tier) == (model, tier)
 
 
-A, B = ToolSpec("a", "A tool.", {}), ToolSpec("b", "A tool.", {})
-BASE: tuple[Any, ...] = ("system", "memory", (A,), "big")
+A, B = tool("a"), tool("b")
+ONE, TWO = Toolset([A]).digest, Toolset([A, B]).digest
+BASE: tuple[Any, ...] = ("system", "memory", ONE, "big")
 CHANGES: list[tuple[str, tuple[Any, ...]]] = [
     ("none", BASE),
-    ("system", ("other", "memory", (A,), "big")),
-    ("memory", ("system", "other", (A,), "big")),
-    ("tools", ("system", "memory", (A, B), "big")),
-    ("model", ("system", "memory", (A,), "small")),
+    ("system", ("other", "memory", ONE, "big")),
+    ("memory", ("system", "other", ONE, "big")),
+    ("tools", ("system", "memory", TWO, "big")),
+    ("model", ("system", "memory", ONE, "small")),
     # The first change in the prompt is the one that breaks the cache.
-    ("system", ("other", "other", (A, B), "small")),
+    ("system", ("other", "other", TWO, "small")),
 ]
+
+
+def test_tools_are_written_out_once_and_anew_where_they_are_others() -> None:
+    tools = Toolset([A, B])
+    assert tools.of({"a": A, "b": B})
+    for others in ({"a": A}, {"b": B, "a": A}, {"a": A, "b": tool("b")}, {"a": A, "b": B, "c": tool("c")}):
+        assert not tools.of(others)
+    assert Toolset([tool("a")]).digest == ONE != TWO
+    assert tools.sizes(None).json_bytes > Toolset([A]).sizes(None).json_bytes > 0
+    assert tools.sizes(len) == Sizes(tokens=tools.sizes(None).json_bytes)
+    assert tools.sizes(None) is tools.sizes(None)
 
 
 @pytest.mark.parametrize(("expected", "after"), CHANGES)

@@ -15,11 +15,17 @@ from policyengine.kinds.loop import Batch, BatchCall, Count, LoopState, Sizes
 from policyengine.runtime.adapter import Adapter
 from policyengine.runtime.advisor import Advisor
 from policyengine.runtime.events import Degraded, Event
+from policyengine.runtime.hooks import Hooks
+from policyengine.runtime.messages import Text
 from policyengine.runtime.provider import Provider
 from policyengine.runtime.providers.script import Script as PlayedScript
 from policyengine.runtime.providers.scripted import Scripted
+from policyengine.runtime.rollout import Rollout
 from policyengine.runtime.session import Session
-from policyengine.runtime.tools import Tool
+from policyengine.runtime.state.opening import open_store
+from policyengine.runtime.state.redis import RedisStore
+from policyengine.runtime.state.sqlite import SqliteStore
+from policyengine.runtime.tools import Tool, ToolOutput
 from policyengine.source.errors import InputError
 
 PLAYED = """
@@ -201,6 +207,9 @@ async def _before(advisor: Advisor, **options: Any) -> object:
     ("options", "message"),
     [
         ({"state": None}, "state is a LoopState, not None"),
+        ({"state": LoopState(consecutive_failures=-1)}, "`consecutive_failures`: expected at least 0"),
+        ({"state": LoopState(tier="hrd")}, "did you mean `hard`?"),
+        ({"state": LoopState(compactions_in_a_row=-1)}, "compactions_in_a_row is a whole number from 0 on"),
         ({"count": {"tokens": 5}}, "count is a Count, not a dict"),
         ({"count": Count(added=5)}, "count is made of two Sizes"),  # type: ignore[arg-type]
         ({"count": Count(last_prompt_tokens=-5)}, "`last_prompt_tokens`: expected at least 0"),
@@ -214,6 +223,43 @@ def test_before_a_send_what_is_wrong_is_refused(options: dict[str, Any], message
     said = refused(lambda: asyncio.run(_before(Advisor(quick()), **options)))
     assert message in said
     assert "secret" not in said
+
+
+OTHERS: dict[str, tuple[Callable[[], object], str]] = {
+    "a hook": (lambda: Hooks(after_batch=5), "after_batch is a function, or None, not an int"),  # type: ignore[arg-type]
+    "an output": (lambda: ToolOutput(5), "the text of a ToolOutput is a text, not an int"),  # type: ignore[arg-type]
+    "its images": (lambda: ToolOutput(images=("x",)), "each of the images"),  # type: ignore[arg-type]
+    "its error": (lambda: ToolOutput(error="no"), "error of a ToolOutput is true or false"),  # type: ignore[arg-type]
+    "what it declares": (lambda: ToolOutput(skip_llm_round=1), "true, false or None"),  # type: ignore[arg-type]
+    "a stage": (lambda: asyncio.run(rollout().move("", now_ms=1)), "stage is a text, not an empty one"),
+    "who has it": (lambda: asyncio.run(rollout().move("on", fast="yes", now_ms=1)), "`fast` is the text"),
+    "a time": (lambda: asyncio.run(rollout().move("on", now_ms="soon")), "`now_ms` is the text"),  # type: ignore[arg-type]
+    "a database": (lambda: SqliteStore(5), "path is the path of a file, not an int"),  # type: ignore[arg-type]
+    "a store": (lambda: open_store(5), "where is an SQLite file or a URL"),  # type: ignore[arg-type]
+    "a part of a message": (lambda: a_session().send([Text(5)]), "a message is a text, or a list"),  # type: ignore[arg-type]
+    "where to save": (lambda: a_session().save(5), "path is the path of a file"),  # type: ignore[arg-type]
+    "what to resume": (lambda: adapter(Script([]))[0].resume(5, "big"), "path is the path of a saved"),  # type: ignore[arg-type]
+}
+
+
+def rollout() -> Rollout:
+    return Adapter(None, [scripted()]).rollout
+
+
+def a_session() -> Session:
+    return adapter(Script([]))[0].session("big")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_made_or_called_is_checked_at_once(name: str) -> None:
+    make, message = OTHERS[name]
+    assert message in refused(make)
+
+
+def test_no_error_repeats_the_password_of_a_store() -> None:
+    pytest.importorskip("redis", reason="the extra redis is not installed")
+    for url in ("http://user:a-password@host", "user:a-password@host"):
+        assert "a-password" not in refused(lambda given=url: RedisStore(given))  # type: ignore[misc]
 
 
 def test_facts_about_a_compaction_are_refused_where_one_is_missing() -> None:

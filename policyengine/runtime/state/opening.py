@@ -5,22 +5,25 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from policyengine.runtime.state.sqlite import SqliteStore
 from policyengine.runtime.state.store import StateStore
+from policyengine.runtime.stated import stated_as
 from policyengine.source.errors import InputError
 
 _REDIS = ("redis", "rediss")
 """Schemes of a Redis URL; the second is over TLS."""
 
 
-def open_store(where: str) -> StateStore:
+def open_store(where: str | Path) -> StateStore:
     """The store at a URL (`redis://HOST:PORT/DB`, `rediss://...`) or in an SQLite file.
 
     Raises `InputError` for a URL that names no such store, `MissingExtraError` where the extra `redis` is missing.
     Whether a server answers is only seen when the store is used: see `store_errors`.
     """
+    where = str(stated_as(where, "where", "an SQLite file or a URL redis://HOST:PORT/DB", (str, Path)))
     scheme, separator, _ = where.partition("://")
     if not separator:
         return SqliteStore(where)

@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from policyengine.runtime.state.store import Change, State, T
-from policyengine.source.errors import MissingExtraError, PolicyEngineError
+from policyengine.runtime.stated import stated_text
+from policyengine.source.errors import InputError, MissingExtraError, PolicyEngineError
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -24,7 +25,8 @@ class StateConflictError(PolicyEngineError):
 class RedisStore:
     """State under `prefix` in the Redis at `url`. Nothing is reset on joining: what is there counts.
 
-    `url` may hold a password; it appears in no error and no log of ours.
+    `url` may hold a password; it appears in no error and no log of ours. Raises `InputError` for what is no URL of
+    Redis, `MissingExtraError` where the extra is not installed.
     """
 
     def __init__(self, url: str, *, prefix: str = "policyengine:", timeout_s: float = 0.5) -> None:
@@ -33,7 +35,12 @@ class RedisStore:
         except ImportError:
             raise MissingExtraError("redis", "redis", "a shared state store") from None
         self._prefix = prefix
-        self._redis: Redis = from_url(url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s)
+        stated_text(url, "url", empty=False)
+        try:
+            self._redis: Redis = from_url(url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s)
+        except ValueError:
+            # What the client says may repeat the URL, and with it a password.
+            raise InputError("url is no URL of a Redis server; give redis://HOST:PORT/DB") from None
 
     async def get(self, key: str) -> State | None:
         """The state under a key."""

@@ -11,16 +11,18 @@ from pathlib import Path
 
 from policyengine.log.write_ahead import write_ahead
 from policyengine.runtime.state.store import Change, State, T
+from policyengine.runtime.stated import stated_as
 
 _BUSY_MS = 2000
 _SCHEMA = "CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL)"
 
 
 class SqliteStore:
-    """State in the file `path`, made when it is first used. Errors of the database are raised as they are."""
+    """State in the file `path`, made when it is first used. Errors of the database are raised as they are; `InputError`
+    for what is no path."""
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
+        self._path = Path(stated_as(path, "path", "the path of a file", (str, Path)))
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
 
