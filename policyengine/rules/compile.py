@@ -58,7 +58,7 @@ class CompiledTable:
 
     @cached_property
     def _decide(self) -> Decisions:
-        return self._made(decision_function, self.decide_once)
+        return self._made(decision_function, lambda input: self.decide_once(input))
 
     @cached_property
     def _trace(self) -> Decisions:
