@@ -57,7 +57,7 @@ async def run(
     model = primary or _first_model(loaded, opened.name)
     with ExitStack() as logs:
         async with AsyncExitStack() as stack:
-            adapter = Adapter(loaded, [opened], _store(state), _log(logs, loaded, log))
+            adapter = Adapter(loaded, [opened], await _store(state), _log(logs, loaded, log))
             stack.push_async_callback(adapter.close)
             common: dict[str, Any] = {
                 "fast": fast,
@@ -124,12 +124,18 @@ def _first_model(bundle: Bundle, provider: str) -> str:
     return name
 
 
-def _store(where: str | None) -> Any:
+async def _store(where: str | None) -> Any:
     if where is None:
         return None
-    from policyengine.runtime.state.opening import open_store
+    from policyengine.runtime.state.opening import open_store, store_errors
+    from policyengine.runtime.state.sqlite import SqliteStore
 
-    return open_store(where)
+    store = open_store(where)
+    if isinstance(store, SqliteStore):
+        # A file that can hold no state is said before a model is paid for. A server that is down may come back.
+        with store_errors(where):
+            await store.get("")
+    return store
 
 
 def _log(stack: ExitStack, bundle: Bundle, path: str | None) -> Any:

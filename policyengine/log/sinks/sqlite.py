@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from policyengine.log.chain import Chain
+from policyengine.log.foreign import refuse_foreign
 from policyengine.log.read import TABLE
 from policyengine.log.sinks.jsonl import Fsync
 from policyengine.log.sinks.sink import Item, SinkError, as_input_error
 from policyengine.log.write_ahead import write_ahead
+from policyengine.source.errors import InputError
 
 _CREATE = f"""
 CREATE TABLE IF NOT EXISTS {TABLE} (
@@ -20,6 +22,7 @@ CREATE TABLE IF NOT EXISTS {TABLE} (
   session_id TEXT,
   record TEXT NOT NULL
 )"""
+_COLUMNS = ("seq", "time", "kind", "session_id", "record")
 _WAIT_S = 5.0
 """How long somebody else may lock the file, seconds: what SQLite's own connections wait."""
 _SYNCHRONOUS = {"never": "OFF", "close": "NORMAL", "batch": "FULL"}
@@ -28,7 +31,7 @@ _SYNCHRONOUS = {"never": "OFF", "close": "NORMAL", "batch": "FULL"}
 class SqliteSink:
     """Appends records to the table `records`; `record` holds the same line that a JSONL log would.
 
-    One transaction a batch. Raises `InputError` where the database cannot be opened.
+    One transaction a batch. Raises `InputError` where the database cannot be opened, or is one of something else.
     """
 
     kind = "sqlite"
@@ -39,6 +42,11 @@ class SqliteSink:
         try:
             # The writing thread is another one than this; every later call comes from there.
             self._db = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
+            try:
+                refuse_foreign(self._db, self._path, "decision log", TABLE, _COLUMNS)
+            except InputError:
+                self._db.close()
+                raise
             write_ahead(self._db, _WAIT_S)
             self._db.execute(f"PRAGMA synchronous={_SYNCHRONOUS[fsync]}")
             self._db.execute(_CREATE)

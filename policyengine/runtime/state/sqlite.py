@@ -9,6 +9,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from policyengine.log.foreign import refuse_foreign
 from policyengine.log.write_ahead import write_ahead
 from policyengine.runtime.state.store import Change, State, T
 from policyengine.runtime.stated import stated_as
@@ -19,7 +20,7 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NO
 
 class SqliteStore:
     """State in the file `path`, made when it is first used. Errors of the database are raised as they are; `InputError`
-    for what is no path."""
+    for what is no path, and when it is first used for a database of something else."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(stated_as(path, "path", "the path of a file", (str, Path)))
@@ -72,6 +73,7 @@ class SqliteStore:
                 self._path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
             )
             try:
+                refuse_foreign(connection, self._path, "state store", "state", ("key", "value"))
                 write_ahead(connection, _BUSY_MS / 1000)
                 # Safe against the death of the process; a power cut may take back the last steps, and breaks nothing.
                 connection.execute("PRAGMA synchronous=NORMAL")
