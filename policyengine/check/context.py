@@ -13,7 +13,8 @@ from policyengine.compression.compressor import Compressor
 from policyengine.compression.cut import split
 from policyengine.compression.history import Context, Entry, Role
 from policyengine.compression.triggers import Watch
-from policyengine.kinds.loop import Loop, Sizes
+from policyengine.kinds.loop import Loop
+from policyengine.kinds.prompt_size import Sizes
 from policyengine.kinds.tokenizers import Count as TokenCount
 from policyengine.sessions.model import Part, Session
 

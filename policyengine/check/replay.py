@@ -18,19 +18,12 @@ from policyengine.check.quantiles import quantile
 from policyengine.compression.compressor import Compressor
 from policyengine.compression.refetch import Refetch, refetches
 from policyengine.kinds import compacting
-from policyengine.kinds.loop import (
-    AfterBatch,
-    Batch,
-    BatchCall,
-    BeforeSend,
-    Count,
-    Loop,
-    LoopState,
-    Made,
-    Sizes,
-    next_prompt_tokens,
-    prompt_tokens,
-)
+from policyengine.kinds.batch import AfterBatch, Batch, BatchCall
+from policyengine.kinds.before_send import BeforeSend, LoopState
+from policyengine.kinds.loop import Loop
+from policyengine.kinds.made import Made
+from policyengine.kinds.prompt_size import Count, Sizes
+from policyengine.kinds.usage import next_prompt_tokens, prompt_tokens
 from policyengine.sessions import facts
 from policyengine.sessions.model import Part, RecordedCompaction, Round, Said, Session, ToolCall, Turn
 

@@ -10,7 +10,7 @@ from policyengine.compression.method import Product
 from policyengine.compression.probing import Probe
 from policyengine.compression.scoring import Score
 from policyengine.compression.trial import Trial
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 
 
 def trial_json(trial: Trial) -> dict[str, Any]:

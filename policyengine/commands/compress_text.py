@@ -14,7 +14,7 @@ from policyengine.compression.probing import Probes, build
 from policyengine.compression.scoring import DIMENSIONS, Score, score
 from policyengine.compression.stated import vocabulary
 from policyengine.compression.trial import Trial, Trials
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.sessions.model import Session
 from policyengine.source.render import printable
 

@@ -38,7 +38,7 @@ def command(
 ) -> None:  # fmt: skip
     """Decide once by POLICY (its name in the bundle) and show the decision."""
     from policyengine.commands import why_not_text
-    from policyengine.kinds.loop import Made
+    from policyengine.kinds.made import Made
 
     if log is None:
         refuse_idle("says how the record is written; give --log FILE", "log_prompts")

@@ -84,7 +84,7 @@ async def _ask(loop: Loop, provider: str, model: str, base_url: str | None, cap:
 
 def _cap(loop: Loop, model: str, question: Ask) -> int:
     """The cap of the compaction call, as its policy decides it. Raises InputError where there is no room to ask."""
-    from policyengine.kinds.loop import Sizes
+    from policyengine.kinds.prompt_size import Sizes
 
     size = sum(len(text.encode("utf-8", "replace")) for text in (question.system, *question.messages))
     facts = loop.model(model)

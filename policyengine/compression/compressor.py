@@ -14,8 +14,10 @@ from policyengine.compression.method import Job, Steps
 from policyengine.compression.methods import METHODS
 from policyengine.compression.sections import Layout, layout
 from policyengine.compression.summary import Standing
-from policyengine.kinds.loop import Loop, Made, Sizes
+from policyengine.kinds.loop import Loop
+from policyengine.kinds.made import Made
 from policyengine.kinds.policy import Policy
+from policyengine.kinds.prompt_size import Sizes
 from policyengine.sessions.model import Session
 
 _NOTHING = Keep(0, 0, 0.0)

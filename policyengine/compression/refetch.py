@@ -14,7 +14,7 @@ from policyengine.compression.history import Entry, entries
 from policyengine.compression.index import ArtefactIndex
 from policyengine.compression.method import Product, run
 from policyengine.compression.stated import stated, vocabulary
-from policyengine.kinds.loop import Sizes
+from policyengine.kinds.prompt_size import Sizes
 from policyengine.sessions.model import RecordedCompaction, Round, Session
 
 

@@ -10,7 +10,7 @@ from policyengine.compression.probing import Probe, Probes
 from policyengine.compression.stated import Stated, Vocabulary, stated
 from policyengine.compression.summary import identity_of
 from policyengine.kinds.bundle import Bundle
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 
 DIMENSIONS = (
     "accuracy", "context_awareness", "artefact_trail", "completeness", "continuity", "instruction_following",

@@ -18,7 +18,7 @@ from policyengine.compression.scoring import Score, score
 from policyengine.compression.stand_in import stand_in
 from policyengine.compression.stated import vocabulary
 from policyengine.compression.triggers import asked
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.sessions.model import Session
 from policyengine.source.errors import InputError
 

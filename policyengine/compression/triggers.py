@@ -10,7 +10,8 @@ from policyengine.compression.building import Building, word_list
 from policyengine.compression.compressor import Compressor, Wish
 from policyengine.compression.history import Entry
 from policyengine.compression.index import ArtefactIndex
-from policyengine.kinds.loop import Made, Sizes
+from policyengine.kinds.made import Made
+from policyengine.kinds.prompt_size import Sizes
 from policyengine.sessions.model import Round
 
 WORDS = "near_completion"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from policyengine.kinds.loop import BeforeSend
+from policyengine.kinds.before_send import BeforeSend
 
 Ask = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 """Asks the policy of a kind about an input; its outcome."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from policyengine.source.lazy import lazy
 
 if TYPE_CHECKING:
-    from policyengine.kinds.loop import Made as Made
+    from policyengine.kinds.made import Made as Made
     from policyengine.log.opening import open_log as open_log
     from policyengine.log.record import Recorder as Recorder
     from policyengine.log.settings import open_sink as open_sink
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "JsonlSink": "policyengine.log.sinks.jsonl",
     "Log": "policyengine.log.writer",
-    "Made": "policyengine.kinds.loop",
+    "Made": "policyengine.kinds.made",
     "OtelSink": "policyengine.log.sinks.otel",
     "Recorder": "policyengine.log.record",
     "RecordSink": "policyengine.log.sinks.own",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.rules.decision import INPUT
 
 CHANGING_KINDS = frozenset({"edit", "delete", "move", "execute"})

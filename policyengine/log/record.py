@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from policyengine.kinds.bundle import Bundle
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.log.fields import SCHEMA, fields
 from policyengine.log.kind_fields import kind_fields
 from policyengine.log.masking import Masking

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.rules.decision import Decision, Step
 from policyengine.rules.table import HitPolicy, Table
 

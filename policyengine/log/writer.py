@@ -19,7 +19,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.kinds.policy import Policy
 from policyengine.log.chain import body
 from policyengine.log.record import Recorder, check_about

@@ -12,14 +12,14 @@ from policyengine.source.lazy import lazy
 if TYPE_CHECKING:
     from policyengine.compression.compressor import Wish as Wish
     from policyengine.compression.summary import Standing as Standing
+    from policyengine.kinds.batch import AfterBatch as AfterBatch
+    from policyengine.kinds.batch import Batch as Batch
+    from policyengine.kinds.batch import BatchCall as BatchCall
+    from policyengine.kinds.before_send import BeforeSend as BeforeSend
+    from policyengine.kinds.before_send import LoopState as LoopState
     from policyengine.kinds.capabilities import Missing as Missing
-    from policyengine.kinds.loop import AfterBatch as AfterBatch
-    from policyengine.kinds.loop import Batch as Batch
-    from policyengine.kinds.loop import BatchCall as BatchCall
-    from policyengine.kinds.loop import BeforeSend as BeforeSend
-    from policyengine.kinds.loop import Count as Count
-    from policyengine.kinds.loop import LoopState as LoopState
-    from policyengine.kinds.loop import Sizes as Sizes
+    from policyengine.kinds.prompt_size import Count as Count
+    from policyengine.kinds.prompt_size import Sizes as Sizes
     from policyengine.runtime.compaction import Outcome as Outcome
     from policyengine.runtime.compressing import CompressingSummarizer as CompressingSummarizer
     from policyengine.runtime.events import AttemptEnded as AttemptEnded
@@ -92,11 +92,11 @@ if TYPE_CHECKING:
     from policyengine.runtime.tracing import Tracing as Tracing
 
 _HOMES = {
-    "AfterBatch": "policyengine.kinds.loop",
+    "AfterBatch": "policyengine.kinds.batch",
     "AttemptEnded": "policyengine.runtime.events",
-    "Batch": "policyengine.kinds.loop",
-    "BatchCall": "policyengine.kinds.loop",
-    "BeforeSend": "policyengine.kinds.loop",
+    "Batch": "policyengine.kinds.batch",
+    "BatchCall": "policyengine.kinds.batch",
+    "BeforeSend": "policyengine.kinds.before_send",
     "BundleChanged": "policyengine.runtime.events",
     "BundleRefused": "policyengine.runtime.events",
     "Call": "policyengine.runtime.messages",
@@ -108,7 +108,7 @@ _HOMES = {
     "CompressingSummarizer": "policyengine.runtime.compressing",
     "ConfirmationAsked": "policyengine.runtime.events",
     "ContextMeasured": "policyengine.runtime.events",
-    "Count": "policyengine.kinds.loop",
+    "Count": "policyengine.kinds.prompt_size",
     "Degraded": "policyengine.runtime.events",
     "Event": "policyengine.runtime.events",
     "FastTurnedOff": "policyengine.runtime.events",
@@ -118,7 +118,7 @@ _HOMES = {
     "Hooks": "policyengine.runtime.hooks",
     "Image": "policyengine.runtime.messages",
     "ListSink": "policyengine.runtime.journal",
-    "LoopState": "policyengine.kinds.loop",
+    "LoopState": "policyengine.kinds.before_send",
     "LoopSuspected": "policyengine.runtime.events",
     "MemoryStore": "policyengine.runtime.state.store",
     "Message": "policyengine.runtime.messages",
@@ -142,7 +142,7 @@ _HOMES = {
     "Routed": "policyengine.runtime.events",
     "Script": "policyengine.runtime.providers.script",
     "Scripted": "policyengine.runtime.providers.scripted",
-    "Sizes": "policyengine.kinds.loop",
+    "Sizes": "policyengine.kinds.prompt_size",
     "SqliteStore": "policyengine.runtime.state.sqlite",
     "Stage": "policyengine.runtime.rollout",
     "Standing": "policyengine.compression.summary",

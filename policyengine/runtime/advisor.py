@@ -9,19 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from policyengine.kinds.batch import AfterBatch, Batch, BatchCall, directives_input, routing_input
+from policyengine.kinds.before_send import BeforeSend, LoopState
 from policyengine.kinds.bundle import Bundle, load
-from policyengine.kinds.loop import (
-    AfterBatch,
-    Batch,
-    BatchCall,
-    BeforeSend,
-    Count,
-    LoopState,
-    Sizes,
-    directives_input,
-    estimate_input,
-    routing_input,
-)
+from policyengine.kinds.prompt_size import Count, Sizes, estimate_input
 from policyengine.log.record import check_about
 from policyengine.runtime.clock import Clock
 from policyengine.runtime.deciding import Deciding

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from policyengine.kinds.loop import BatchCall, Sizes
+from policyengine.kinds.batch import BatchCall
+from policyengine.kinds.prompt_size import Sizes
 from policyengine.runtime.core import Core
 from policyengine.runtime.events import ConfirmationAsked, Degraded, ToolEnded, ToolStarted
 from policyengine.runtime.messages import Call, Message, Text

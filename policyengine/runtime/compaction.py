@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from policyengine.compression.cut import split
 from policyengine.kinds import compacting
+from policyengine.kinds.before_send import BeforeSend
 from policyengine.kinds.compacting import NOTHING
-from policyengine.kinds.loop import BeforeSend
 from policyengine.runtime.calls import call
 from policyengine.runtime.core import Core
 from policyengine.runtime.events import CompactionEnded, CompactionStarted

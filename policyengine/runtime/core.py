@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from policyengine.kinds.loop import Count, LoopState, Sizes
+from policyengine.kinds.before_send import LoopState
+from policyengine.kinds.prompt_size import Count, Sizes
 from policyengine.runtime.attempt import Attempt
 from policyengine.runtime.choices import Choices
 from policyengine.runtime.deciding import Deciding

@@ -9,8 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from policyengine.kinds.batch import AfterBatch, Batch
+from policyengine.kinds.before_send import BREAKER_FIELDS, BeforeSend, LoopState
 from policyengine.kinds.bundle import builtin
-from policyengine.kinds.loop import BREAKER_FIELDS, AfterBatch, Batch, BeforeSend, Count, LoopState, Made
+from policyengine.kinds.made import Made
+from policyengine.kinds.prompt_size import Count
 from policyengine.kinds.registry import KINDS
 from policyengine.runtime.clock import Clock
 from policyengine.runtime.events import Degraded, Event

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from policyengine.kinds.loop import AfterBatch, BeforeSend
+from policyengine.kinds.batch import AfterBatch
+from policyengine.kinds.before_send import BeforeSend
 from policyengine.runtime.stated import stated_as
 
 T = TypeVar("T")

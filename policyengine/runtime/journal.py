@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.kinds.policy import Policy
 from policyengine.log.record import Recorder
 from policyengine.log.settings import open_sink

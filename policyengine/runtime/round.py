@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from policyengine.kinds.loop import BeforeSend, next_prompt_tokens
+from policyengine.kinds.before_send import BeforeSend
+from policyengine.kinds.usage import next_prompt_tokens
 from policyengine.runtime.attempt import Attempt, Listener
 from policyengine.runtime.calls import call
 from policyengine.runtime.compaction import Compactor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policyengine.kinds.loop import Sizes
+from policyengine.kinds.prompt_size import Sizes
 from policyengine.kinds.tokenizers import Count as TokenCount
 from policyengine.runtime.messages import Call, Image, Message, Result, Text
 from policyengine.sessions.content import size, to_json

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.runtime.deciding import Deciding
 from policyengine.runtime.rollout import Rollout
 from policyengine.runtime.state.store import State

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from policyengine.kinds.loop import Sizes
+from policyengine.kinds.prompt_size import Sizes
 from policyengine.kinds.tokenizers import Count as TokenCount
 from policyengine.runtime.tools import Tool
 from policyengine.sessions.content import size

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from policyengine.kinds.loop import AfterBatch, Batch
+from policyengine.kinds.batch import AfterBatch, Batch
 from policyengine.log.fields import ROUND_KINDS
 from policyengine.log.writer import LogError
 from policyengine.runtime.batch import BatchRun, BatchRunner

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from policyengine.kinds.loop import prompt_tokens
+from policyengine.kinds.usage import prompt_tokens
 from policyengine.runtime.events import Source, Tokens
 from policyengine.runtime.provider import UsageReport
 

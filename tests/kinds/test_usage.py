@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from policyengine.kinds.bundle import load
-from policyengine.kinds.loop import next_prompt_tokens, prompt_tokens
+from policyengine.kinds.usage import next_prompt_tokens, prompt_tokens
 from policyengine.source.yaml import read_documents
 
 DATA = Path(__file__).parent / "data" / "usage.yaml"

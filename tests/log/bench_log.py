@@ -30,7 +30,7 @@ def rows(records: int = 200_000) -> list[dict[str, object]]:
 def writing(decisions: int = 20_000) -> list[dict[str, object]]:
     """What logging one decision costs the deciding thread, against `json.dumps` of the record that comes of it."""
     from policyengine.kinds.bundle import load
-    from policyengine.kinds.loop import Made
+    from policyengine.kinds.made import Made
     from policyengine.log.chain import body
     from policyengine.log.record import Recorder
     from policyengine.log.settings import open_sink

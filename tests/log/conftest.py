@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from log_paths import SAMPLE
 
 from policyengine.kinds.bundle import load
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 
 SECRETS = {
     "prompt": "please mail Ada Lovelace about the merger with Zyzzyx Corp",

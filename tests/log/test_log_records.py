@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from policyengine.kinds.bundle import load
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.log.record import Recorder
 from policyengine.source.errors import InputError
 from policyengine.source.schema import load_schema, validate_input

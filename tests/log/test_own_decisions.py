@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.log.opening import open_log
 from policyengine.log.read import records
 from policyengine.log.record import Recorder

@@ -9,7 +9,7 @@ import sys
 import time
 
 from policyengine.kinds.bundle import load
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.log.record import Recorder
 from policyengine.log.settings import open_sink
 from policyengine.log.writer import Log

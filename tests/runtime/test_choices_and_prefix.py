@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from runtime_kit import Script, adapter, calls, changed, events, says, tool
 
-from policyengine.kinds.loop import Sizes
+from policyengine.kinds.prompt_size import Sizes
 from policyengine.runtime.choices import Choices
 from policyengine.runtime.prefix import Prefix
 from policyengine.runtime.toolset import Toolset

@@ -17,7 +17,7 @@ import pytest
 from runtime_kit import Script, adapter, builtin, calls, events, fault, of, quick, says, tool, valid
 
 from policyengine.kinds.bundle import Bundle, load
-from policyengine.kinds.loop import Made
+from policyengine.kinds.made import Made
 from policyengine.log.check import check
 from policyengine.log.read import records
 from policyengine.log.record import Recorder

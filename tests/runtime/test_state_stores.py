@@ -18,7 +18,8 @@ import pytest
 from redis_server import redis_server
 from runtime_kit import Script, adapter, events, fault, of, quick, says
 
-from policyengine.kinds.loop import Count, LoopState, Sizes
+from policyengine.kinds.before_send import LoopState
+from policyengine.kinds.prompt_size import Count, Sizes
 from policyengine.runtime.advisor import Advisor
 from policyengine.runtime.clock import Clock
 from policyengine.runtime.events import CompactionEnded, Degraded, Restored, TurnEnded

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from runtime_kit import Script, adapter, quick, says, tool
 
-from policyengine.kinds.loop import Batch, BatchCall, Count, LoopState, Sizes
+from policyengine.kinds.batch import Batch, BatchCall
+from policyengine.kinds.before_send import LoopState
+from policyengine.kinds.prompt_size import Count, Sizes
 from policyengine.runtime.adapter import Adapter
 from policyengine.runtime.advisor import Advisor
 from policyengine.runtime.events import Degraded, Event

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from runtime_kit import Script, adapter, builtin, calls, events, of, quick, says, tool
 
-from policyengine.kinds.loop import Count, LoopState, Sizes
+from policyengine.kinds.before_send import LoopState
+from policyengine.kinds.prompt_size import Count, Sizes
 from policyengine.runtime.advisor import Advisor
 from policyengine.runtime.events import ContextMeasured, Degraded, WindowUnknown
 from policyengine.runtime.state.store import MemoryStore

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runtime_kit import Script, adapter, calls, events, of, quick, says, tool, valid
 
-from policyengine.kinds.loop import Count, Loop, LoopState, Sizes
+from policyengine.kinds.before_send import LoopState
+from policyengine.kinds.loop import Loop
+from policyengine.kinds.prompt_size import Count, Sizes
 from policyengine.runtime.core import Core
 from policyengine.runtime.events import CompactionEnded, CompactionStarted, Degraded, TurnEnded
 from policyengine.runtime.messages import Call, Message, Result, Text

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from policyengine.kinds.loop import prompt_tokens
+from policyengine.kinds.usage import prompt_tokens
 from policyengine.runtime.messages import Call, Message, Text
 from policyengine.runtime.provider import ReasoningDelta, Request, TextDelta, UsageReport
 from policyengine.runtime.providers.usage import UsageSoFar, sources
