@@ -25,17 +25,9 @@ from policyengine.runtime.provider import ProviderError
 from policyengine.runtime.tools import Tool, ToolOutput
 from tests.runtime.peers.dialects import DIALECTS, Dialect
 from tests.runtime.peers.server import Cut, Peer, Step, answer
-from tests.runtime.providers.support import KEY, MODELS, provider, skip_without_sdk
+from tests.runtime.providers.support import FAST, KEY, PRIMARY, provider, skip_without_sdk
 
 PROMPT = "show me the file with the Größe"
-FAST = {
-    "openai": "gpt-6-luna",
-    "openai-responses": "gpt-6-luna",
-    "qwen": "qwen3.6-flash",
-    "anthropic": "claude-haiku-5-5",
-    "gemini": "gemini-3.5-flash",
-}
-PRIMARY = {**MODELS, "anthropic": "claude-opus-5"}
 
 
 def _tool() -> Tool:

@@ -30,19 +30,11 @@ from policyengine.runtime.journal import ListSink
 from policyengine.runtime.provider import ProviderError
 from policyengine.runtime.tools import Tool, ToolOutput
 from tests.runtime.peers.dialects import DIALECTS
-from tests.runtime.providers.support import KEY, MODELS, MODULES, provider, skip_without_sdk
+from tests.runtime.providers.support import FAST, KEY, MODULES, PRIMARY, provider, skip_without_sdk
 
 DATA = yaml.safe_load((Path(__file__).parent / "data" / "llmock_cases.yaml").read_text(encoding="utf-8"))
 PROMPT = "show me the file with the Größe"
 PATHS = {"anthropic": "/anthropic", "gemini": "/gemini"}
-FAST = {
-    "openai": "gpt-6-luna",
-    "openai-responses": "gpt-6-luna",
-    "qwen": "qwen3.6-flash",
-    "anthropic": "claude-haiku-5-5",
-    "gemini": "gemini-3.5-flash",
-}
-PRIMARY = {**MODELS, "anthropic": "claude-opus-5"}
 
 
 # The whole server is imported only where it is installed.

@@ -41,6 +41,17 @@ MODELS = {
     "anthropic": "claude-haiku-5-5",
     "gemini": "gemini-2.5-flash",
 }
+"""The model that a single request of a dialect names."""
+FAST = {
+    "openai": "gpt-6-luna",
+    "openai-responses": "gpt-6-luna",
+    "qwen": "qwen3.6-flash",
+    "anthropic": "claude-haiku-5-5",
+    "gemini": "gemini-3.5-flash",
+}
+"""The fast model beside the primary one of a dialect."""
+PRIMARY = {**MODELS, "anthropic": "claude-opus-5"}
+"""The primary model of a dialect, which is never its fast one."""
 MODULES = {
     "openai": "openai",
     "openai-responses": "openai",
@@ -48,6 +59,7 @@ MODULES = {
     "anthropic": "anthropic",
     "gemini": "google.genai",
 }
+"""The module of a dialect's SDK."""
 
 TOOL = ToolSpec(
     "read_file", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
