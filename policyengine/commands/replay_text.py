@@ -93,6 +93,7 @@ def _table(one: SessionReplay, width: int | None) -> Iterator[Text]:
                 line.append(gap).append(row[at]).append(between)
             else:
                 line.append(row[at]).append(gap + between)
+        line.rstrip()
         yield line
     if left:
         what = noun(len(left), "column", "columns")

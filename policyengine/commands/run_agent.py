@@ -23,6 +23,7 @@ _DIALECT = ("openai", "qwen")
 _DEMONSTRATION = """\
 apiVersion: policyengine/v1
 kind: Script
+window: 200000
 streams:
   - when: {last_role: user, tools: true}
     times: always
@@ -63,8 +64,8 @@ async def run(
                 "fast": fast,
                 "system": adapter.live.settings["run_system"],
                 "tools": read_only_tools(Path.cwd()) if tools == "read-only" else (),
-                "window": window,
-                "fast_window": fast_window,
+                "window": _window(adapter, opened, model, window),
+                "fast_window": _window(adapter, opened, fast, fast_window),
                 "max_output": max_output,
                 "fast_max_output": fast_max_output,
                 "always_summarize": always_summarize,
@@ -110,6 +111,15 @@ def _open(name: str, base_url: str | None, script: str | None, cap_field: str | 
         raise InputError(f"--script is for the scripted provider, not for {name}")
     given: dict[str, Any] = {"base_url": base_url, "cap_field": cap_field, "plain_text": plain_text or None}
     return open_provider(name, **{option: value for option, value in given.items() if value is not None})
+
+
+def _window(adapter: Adapter, provider: Provider, model: str | None, stated: int | None) -> int | None:
+    """The window that is stated for a model; a script's own where neither an option nor the catalogue says."""
+    from policyengine.runtime.providers.scripted import Scripted
+
+    if stated is not None or model is None or adapter.live.loop.window(model) is not None:
+        return stated
+    return provider.script.window if isinstance(provider, Scripted) else None
 
 
 def _first_model(bundle: Bundle, provider: str) -> str:

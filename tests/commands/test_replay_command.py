@@ -131,6 +131,7 @@ def test_text_is_one_row_a_round_without_colour(run):
     assert len(rows) == len(one["rounds"])
     assert "\x1b" not in found.out
     assert found.err == ""
+    assert not [line for line in found.out.splitlines() if line != line.rstrip()]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -177,6 +178,32 @@ def test_a_window_that_nobody_knows_is_said_once_with_the_option_that_states_it(
     assert "state it with --fast-window N" in done.stderr
     known = _run(folder, "show me", "--script", "script.yaml", *models, "--window", "9000", "--fast-window", "9000")
     assert "is unknown" not in known.stderr
+
+
+def test_the_first_command_of_a_newcomer_warns_of_nothing(folder: Path) -> None:
+    for more in ([], ["--fast", "small"]):
+        done = _run(folder, "what is in this folder?", *more)
+        assert (done.returncode, "warning" in done.stderr) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "window"),
+    [
+        ([], 9_000),
+        (["--window", "150000"], 150_000),
+        # What the catalogue knows comes before what a script says of models that nobody knows.
+        (["--primary", "claude-fable-5-2"], 1_000_000),
+    ],
+)
+def test_a_script_says_the_window_of_models_that_nobody_else_knows(
+    folder: Path, arguments: list[str], window: int
+) -> None:
+    (folder / "script.yaml").write_text(SCRIPT.replace("streams:", "window: 9000\nstreams:"))
+    done = _run(folder, "show me", "--script", "script.yaml", *arguments)
+    assert "is unknown" not in done.stderr
+    left = re.search(r", ([\d ]+) until compaction", done.stderr)
+    assert left is not None
+    assert window / 2 < int(left[1].replace(" ", "")) < window
 
 
 KEYS = {

@@ -18,10 +18,16 @@ Stream = Sequence[Mapping[str, Any]]
 
 
 class Script:
-    """Answers in order. Each call takes the first one left that fits it."""
+    """Answers in order. Each call takes the first one left that fits it.
 
-    def __init__(self, streams: Sequence[Mapping[str, Any]], name: str = "script") -> None:
+    `window` is that of the models that it plays, tokens; None where it does not say. A session is told it as its own.
+    """
+
+    def __init__(
+        self, streams: Sequence[Mapping[str, Any]], name: str = "script", *, window: int | None = None
+    ) -> None:
         self.name = name
+        self.window = window
         self._streams = streams
         self._left: list[int | None] = [
             None if stream.get("times") == "always" else stream.get("times", 1) for stream in streams
@@ -48,7 +54,8 @@ class Script:
             raise InputError(
                 f"{file}: expected one script, found {len(documents)}; write one document with kind: Script"
             )
-        return cls(documents[0].data["streams"], file)
+        found = documents[0].data
+        return cls(found["streams"], file, window=found.get("window"))
 
     def next(self, request: Request) -> Stream | None:
         """The events of the answer to `request`; None where no answer is left that fits."""
