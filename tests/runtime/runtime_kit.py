@@ -124,6 +124,10 @@ def quick(**constants: dict[str, Any]) -> Bundle:
     return changed(**{"retry": {"backoff_ms": [0]}, **constants})
 
 
+LOOK = ("c1", "look", {"what": "a"})
+"""A call of the tool that `tool` makes."""
+
+
 def adapter(script: Script | Sequence[Script], **more: Any) -> tuple[Adapter, ListSink]:
     log = more.pop("log", None) or ListSink()
     providers = [script] if isinstance(script, Script) else list(script)
@@ -133,6 +137,19 @@ def adapter(script: Script | Sequence[Script], **more: Any) -> tuple[Adapter, Li
 def session(script: Script, *, log: Any = None, tools: Sequence[Tool] = (), **more: Any) -> Session:
     made, _ = adapter(script, log=log, bundle=more.pop("bundle", None))
     return made.session(more.pop("primary", "big"), tools=tools, **more)
+
+
+def fast_session(script: Script, **more: Any) -> tuple[Session, ListSink]:
+    """A session that routes to a fast model after its tool, and its log."""
+    options = {key: more.pop(key) for key in ("tools", "strategy", "always_summarize", "fast_routing") if key in more}
+    made, log = adapter(script, bundle=more.pop("bundle", None) or quick(), **more)
+    options = {"tools": [tool()], "fast_routing": True, **options}
+    return made.session("big", fast="small", window=200_000, fast_window=200_000, **options), log
+
+
+def turn_of(one: Session, message: str = "show me the file") -> list[Event]:
+    """The events of one turn."""
+    return asyncio.run(events(one.send(message)))
 
 
 async def events(stream: AsyncIterator[Event]) -> list[Event]:

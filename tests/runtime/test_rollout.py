@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from redis_server import redis_server
-from runtime_kit import Script, adapter, calls, events, fault, of, quick, says, texts, tool
+from runtime_kit import LOOK, Script, adapter, calls, events, fault, of, quick, says, texts, tool
 
 from policyengine.runtime.events import AttemptEnded, FastTurnedOff, Routed
 from policyengine.runtime.rollout import Rollout
@@ -20,7 +20,6 @@ from policyengine.runtime.state.opening import open_store
 from policyengine.runtime.state.sqlite import SqliteStore
 from policyengine.runtime.state.store import MemoryStore
 
-LOOK = ("c1", "look", {"what": "a"})
 TURN = [calls(LOOK), says("fine")]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_kit import Script, adapter, builtin, calls, events, fault, of, quick, says, tool, valid
+from runtime_kit import LOOK, Script, adapter, builtin, calls, events, fault, of, quick, says, tool, turn_of, valid
 
 from policyengine.kinds.bundle import Bundle, load
 from policyengine.kinds.made import Made
@@ -26,7 +26,6 @@ from policyengine.log.sinks.sink import Item, SinkError
 from policyengine.log.writer import Log, LogError
 from policyengine.runtime.events import Degraded, Restored, TurnEnded, TurnFailed
 
-LOOK = ("c1", "look", {"what": "a"})
 STOP = """\
 apiVersion: policyengine/v1
 kind: Logging
@@ -87,10 +86,6 @@ def _session(bundle: Bundle, log: Any, *streams: Any, **more: Any) -> Any:
     return made.session("big", **{**options, **more})
 
 
-def _read(one: Any, message: str = "show me the file") -> list[Any]:
-    return asyncio.run(events(one.send(message)))
-
-
 def test_no_record_is_built_in_the_deciding_thread(monkeypatch: Any) -> None:
     built: list[str] = []
     whole = Recorder.record
@@ -132,9 +127,9 @@ def test_what_was_decided_on_is_not_changed_afterwards() -> None:
     log = Watched()
     script = [calls(LOOK, prompt=100), [fault("overloaded", 503)], calls(("c2", "look", {})), says("a summary")]
     one = _session(quick(), log, *script, says("fine"), window=9_000)
-    _read(one, "show me the file " * 900)
+    turn_of(one, "show me the file " * 900)
     asyncio.run(one.compact())
-    _read(one, "and the other one")
+    turn_of(one, "and the other one")
     kinds = {made.policy.kind.name for made, *_ in log.seen}
     assert {"Ladder", "Routing", "Directives", "CompactionGate", "Retry", "SendLimits", "Presentation"} <= kinds
     for made, before, about, as_it_was in log.seen:
@@ -168,12 +163,12 @@ def test_a_log_that_fails_and_comes_back_is_said_once_each() -> None:
     disk = Disk(3)
     log = _log(quick(), disk)
     one = _session(quick(), log, calls(LOOK), says("fine"), says("fine"))
-    first = _read(one)
+    first = turn_of(one)
     assert [(e.what, e.error) for e in of(first, Degraded)] == [("log", "ENOSPC")]
     assert of(first, TurnEnded)[0].status == "completed"
-    assert not of(_read(one), Degraded)
+    assert not of(turn_of(one), Degraded)
     disk.room = None
-    assert [e.what for e in of(_read(one) + _read(one), Restored)] == ["log"]
+    assert [e.what for e in of(turn_of(one) + turn_of(one), Restored)] == ["log"]
     assert log.dropped == disk.dropped > 5
     valid(one)
 
@@ -227,7 +222,7 @@ def test_a_slow_log_holds_the_end_of_a_turn_no_longer_than_the_settings_say() ->
     limit = live.settings["log_wait_ms"] / 1000
     one = _session(bundle, _log(bundle, Slow()), says("fine"))
     begun = time.monotonic()
-    assert of(_read(one), TurnEnded)[0].status == "completed"
+    assert of(turn_of(one), TurnEnded)[0].status == "completed"
     assert time.monotonic() - begun < limit + 0.4
 
 
@@ -248,10 +243,10 @@ def test_a_turn_over_a_log_file(tmp_path: Path, monkeypatch: Any) -> None:
 
     one = _session(quick(), log, calls(LOOK), says("fine"))
     monkeypatch.setattr(os, "write", full)
-    found = _read(one)
+    found = turn_of(one)
     monkeypatch.setattr(os, "write", write)
     assert [(e.what, e.error) for e in of(found, Degraded)] == [("log", "ENOSPC")]
-    _read(one, "again")
+    turn_of(one, "again")
     log.close()
     found = list(records(path))
     assert found

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from runtime_kit import Script, adapter, calls, events, of, quick, says, tool, valid
+from runtime_kit import Script, adapter, calls, of, quick, says, tool, turn_of, valid
 
 from policyengine.kinds.before_send import LoopState
 from policyengine.kinds.loop import Loop
@@ -31,19 +30,15 @@ def _session(*streams: Any, **more: Any) -> tuple[Any, Script, Any]:
     return made.session("big", tools=[big], window=WINDOW, **more), script, log
 
 
-def _send(one: Any, message: str) -> list[Any]:
-    return asyncio.run(events(one.send(message)))
-
-
 def _decided(log: Any) -> list[str]:
     return [r["outcome"]["reason"] for r in log.records if r["kind"] == "CompressionTriggers"]
 
 
 def test_a_share_of_the_window_compacts_before_the_ladder_does() -> None:
     one, script, log = _session(says(LONG, 149_000), says("a summary", 149_000), says("fine", 20_000))
-    first = _send(one, "show me " * 50)
+    first = turn_of(one, "show me " * 50)
     assert not of(first, CompactionStarted)
-    found = _send(one, "and more " * 500)
+    found = turn_of(one, "and more " * 500)
     ended = of(found, CompactionEnded)
     assert [(e.outcome, e.forced) for e in ended] == [("accepted", False)]
     assert 150_000 <= ended[0].tokens_before < 167_000
@@ -57,10 +52,10 @@ def test_a_share_of_the_window_compacts_before_the_ladder_does() -> None:
 
 def test_near_the_end_of_a_task_only_the_ladder_compacts() -> None:
     one, _, log = _session(says(LONG, 151_000), says("fine", 167_500), says("a summary", 150_000), says("fine", 9_000))
-    _send(one, "show me " * 50)
-    assert not of(_send(one, "looks good, ship it"), CompactionStarted)
+    turn_of(one, "show me " * 50)
+    assert not of(turn_of(one, "looks good, ship it"), CompactionStarted)
     assert _decided(log)[-1] == "near_completion"
-    found = _send(one, "ship it")
+    found = turn_of(one, "ship it")
     assert of(found, CompactionEnded)[0].outcome == "accepted"
     assert _decided(log)[-1] == "ladder"
 
@@ -72,7 +67,7 @@ def test_old_turns_go_once_they_are_worth_a_call() -> None:
         return calls(("c", "look", {})) if request.messages[-1].role == "user" else says("fine", 30_000)
 
     one, _, log = _session(answer)
-    found = [_send(one, f"show me number {number}") for number in range(5)]
+    found = [turn_of(one, f"show me number {number}") for number in range(5)]
     # The window holds four turns: the fifth lets what lies before them go, here before the round after its batch.
     assert [len(of(turn, CompactionStarted)) for turn in found] == [0, 0, 0, 0, 1]
     assert of(found[4], CompactionEnded)[0].outcome == "accepted"
@@ -82,8 +77,8 @@ def test_old_turns_go_once_they_are_worth_a_call() -> None:
 def test_nothing_that_the_adapter_can_cut_is_nothing_to_cut() -> None:
     """The facts are those of the adapter's own cut: no try that must end in `nothing_to_summarise`."""
     one, script, log = _session(says("short", 160_000), says("fine", 160_000))
-    _send(one, "show me")
-    assert not of(_send(one, "more"), CompactionStarted)
+    turn_of(one, "show me")
+    assert not of(turn_of(one, "more"), CompactionStarted)
     assert _decided(log)[-1] == "nothing_to_cut"
     assert len(script.requests) == 2
 
@@ -91,11 +86,11 @@ def test_nothing_that_the_adapter_can_cut_is_nothing_to_cut() -> None:
 def test_an_open_breaker_holds_a_trigger_back() -> None:
     one, script, log = _session(says(LONG, 151_000), lambda r: says("", 0) if r.tool_choice == "none" else says("fine"))
     one._core.usage_stale = False
-    _send(one, "show me " * 50)
+    turn_of(one, "show me " * 50)
     opened = one._core.now_ms()
     one._core.state = one._core.state.__class__(consecutive_failures=3, opened_at_ms=opened)
     before = len(script.requests)
-    assert not of(_send(one, "and more"), CompactionStarted)
+    assert not of(turn_of(one, "and more"), CompactionStarted)
     gate = [r for r in log.records if r["kind"] == "CompactionGate"][-1]
     assert gate["outcome"]["reason"] == "breaker_open"
     assert len(script.requests) == before + 1
@@ -106,11 +101,11 @@ def test_a_bundle_without_triggers_asks_none_and_facts_that_fail_leave_the_ladde
 
     policies = {name: one for name, one in quick().policies.items() if name != "compression-triggers"}
     one, _, log = _session(says("fine"), bundle=replace(quick(), policies=policies))
-    _send(one, "show me")
+    turn_of(one, "show me")
     assert _decided(log) == []
     monkeypatch.setattr(Triggering, "facts", lambda *a, **k: 1 / 0)
     one, _, log = _session(says("fine"))
-    found = _send(one, "show me")
+    found = turn_of(one, "show me")
     assert [(e.what, e.error) for e in of(found, Degraded)] == [("policy", "ZeroDivisionError")]
     assert of(found, TurnEnded)[0].status == "completed"
     assert _decided(log) == []
