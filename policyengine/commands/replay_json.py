@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from policyengine.check.replay import (
-    RoundReplay,
-    SessionReplay,
+from policyengine.check.replay import RoundReplay, SessionReplay
+from policyengine.check.replay_totals import (
     cache_totals,
     directive_totals,
     estimate_totals,

@@ -12,14 +12,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from policyengine.check.replay import (
-    RoundReplay,
-    SessionReplay,
-    cache_totals,
-    directive_totals,
-    estimate_totals,
-    routing_totals,
-)
+from policyengine.check.replay import RoundReplay, SessionReplay
+from policyengine.check.replay_totals import cache_totals, directive_totals, estimate_totals, routing_totals
 from policyengine.commands.options import counted, noun, thousands
 from policyengine.compression.refetch import Refetch
 from policyengine.source.render import printable

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from policyengine.check.replay import Options, replay, routing_totals
+from policyengine.check.replay import Options, replay
+from policyengine.check.replay_totals import routing_totals
 from policyengine.kinds.bundle import load
 from policyengine.kinds.loop import Loop
 from policyengine.sessions.reading import read_text

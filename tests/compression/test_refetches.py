@@ -3,7 +3,8 @@
 import pytest
 from compression_kit import session_of, text_part, tool_call
 
-from policyengine.check.replay import Options, refetch_totals, replay
+from policyengine.check.replay import Options, replay
+from policyengine.check.replay_totals import refetch_totals
 from policyengine.compression.refetch import refetches
 from policyengine.sessions.model import RecordedCompaction
 

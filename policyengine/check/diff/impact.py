@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from policyengine.check.diff.sources import Side, completed
-from policyengine.check.replay import Options, RoundReplay, SessionReplay, replay, routing_totals
+from policyengine.check.replay import Options, RoundReplay, SessionReplay, replay
+from policyengine.check.replay_totals import routing_totals
 from policyengine.kinds.loop import Loop
 from policyengine.kinds.registry import KINDS
 from policyengine.sessions.model import Session
