@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,10 @@ import pytest
 from policyengine.runtime.read_only_tools import read_only_tools
 from policyengine.runtime.tools import ToolOutput
 from policyengine.sessions import read
+from tests.runtime.run_kit import run, script_of
 
-SCRIPT = """\
-apiVersion: policyengine/v1
-kind: Script
-streams:
+SCRIPT = script_of(
+    """\
   - when: {model: small}
     events:
       - text: "half an ans"
@@ -29,20 +27,9 @@ streams:
       - call: {name: read_file, arguments: {path: ../outside.txt}}
       - usage: {input: 900, output: 30}
       - finish: tool_calls
-  - times: always
-    events:
-      - text: "It is in a.txt."
-      - usage: {input: 1100, output: 20}
-      - finish: stop
 """
+)
 KEY = "sk-SECRETKEY0123456789abcdef"
-
-
-def _run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "policyengine", "run", *arguments]
-    return subprocess.run(
-        command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False
-    )
 
 
 @pytest.fixture
@@ -56,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_turn_shows_its_decisions_and_saves_what_replay_reads(folder: Path) -> None:
-    done = _run(
+    done = run(
         folder, "where is the needle?", "--script", "script.yaml", "--primary", "big", "--save", "s.jsonl",
         "--log", "log.jsonl", "--window", "100000",
     )  # fmt: skip
@@ -75,7 +62,7 @@ def test_a_turn_shows_its_decisions_and_saves_what_replay_reads(folder: Path) ->
     records = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     assert {"Ladder", "Routing", "Directives"} <= {record["kind"] for record in records}
     assert "needle" not in (folder / "log.jsonl").read_text()
-    again = _run(folder, "and now?", "--script", "script.yaml", "--resume", "s.jsonl", "--save", "s.jsonl", "-q")
+    again = run(folder, "and now?", "--script", "script.yaml", "--resume", "s.jsonl", "--save", "s.jsonl", "-q")
     assert (again.returncode, again.stderr) == (0, "")
     assert len(read(folder / "s.jsonl").turns) == 2
 
@@ -84,14 +71,14 @@ def test_withdrawn_text_is_no_part_of_the_answer(folder: Path) -> None:
     script = SCRIPT.replace("      - call: {name: read_file, arguments: {path: ../outside.txt}}\n", "")
     (folder / "script.yaml").write_text(script)
     models = ("--primary", "big", "--fast", "small", "--fast-window", "100000")
-    done = _run(folder, "show the needle", "--script", "script.yaml", *models)
+    done = run(folder, "show the needle", "--script", "script.yaml", *models)
     assert done.returncode == 0
     assert "fell back from small to big: tool_call_seen" in done.stderr
     assert "half an ans" not in done.stdout
 
 
 def test_the_demonstration_needs_nothing(folder: Path) -> None:
-    done = _run(folder, "what is here?")
+    done = run(folder, "what is here?")
     assert done.returncode == 0
     assert "scripted answer" in done.stdout
 
@@ -106,7 +93,7 @@ def test_the_demonstration_needs_nothing(folder: Path) -> None:
     ],
 )
 def test_what_cannot_be_run_is_one_line(folder: Path, arguments: list[str], says: str) -> None:
-    done = _run(folder, *arguments)
+    done = run(folder, *arguments)
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
@@ -123,7 +110,7 @@ def test_keys_appear_nowhere(folder: Path) -> None:
     shutil.copytree(policies_folder(), bundle)
     retry = bundle / "retry.yaml"
     retry.write_text(retry.read_text().replace("[500, 2000, 8000]", "[0, 0, 0]"))
-    done = _run(folder, *arguments, "--bundle", "bundle", "--save", "s.jsonl", "--log", "l.jsonl", OPENAI_API_KEY=KEY)
+    done = run(folder, *arguments, "--bundle", "bundle", "--save", "s.jsonl", "--log", "l.jsonl", OPENAI_API_KEY=KEY)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     written = (folder / "s.jsonl").read_text() + (folder / "l.jsonl").read_text()

@@ -9,7 +9,6 @@ import pty
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -19,34 +18,18 @@ import pytest
 from policyengine.sessions import read
 from tests.runtime.peers.dialects import DIALECTS
 from tests.runtime.peers.server import Peer, answer
+from tests.runtime.run_kit import command_line, run, script_of
 
-SCRIPT = """\
-apiVersion: policyengine/v1
-kind: Script
-streams:
+SCRIPT = script_of(
+    """\
   - when: {last_role: user}
     events:
       - call: {name: read_file, arguments: {path: a.txt}}
       - usage: {input: 900, output: 30}
       - finish: tool_calls
-  - times: always
-    events:
-      - text: "It is in a.txt."
-      - usage: {input: 1100, output: 20}
-      - finish: stop
 """
+)
 ENDLESS = SCRIPT.replace('- text: "It is', '- text: "half"\n      - delay_ms: 600000\n      - text: "It is')
-
-
-def _command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "policyengine", "run", *arguments]
-
-
-def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    return subprocess.run(
-        _command(*arguments), cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
 
 
 @pytest.fixture
@@ -59,18 +42,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_where_the_round_is_skipped_what_the_tool_gave_is_the_answer(folder: Path) -> None:
-    done = _run(folder, "show me a.txt", "--script", "script.yaml")
+    done = run(folder, "show me a.txt", "--script", "script.yaml")
     assert (done.returncode, done.stdout) == (0, "hay\nneedle\n")
     assert "after the tools: skip" in done.stderr
     assert "--always-summarize" in done.stderr
-    quiet = _run(folder, "show me a.txt", "--script", "script.yaml", "--quiet")
+    quiet = run(folder, "show me a.txt", "--script", "script.yaml", "--quiet")
     assert (quiet.stdout, quiet.stderr) == ("hay\nneedle\n", "")
 
 
 def test_several_results_are_told_apart(folder: Path) -> None:
     more = "      - call: {name: read_file, arguments: {path: b.txt}}\n      - usage: {input: 900"
     (folder / "script.yaml").write_text(SCRIPT.replace("      - usage: {input: 900", more))
-    done = _run(folder, "show me both", "--script", "script.yaml", "-q")
+    done = run(folder, "show me both", "--script", "script.yaml", "-q")
     assert done.stdout == "[read_file]\nhay\nneedle\n[read_file]\nmore\n"
 
 
@@ -78,9 +61,9 @@ def test_several_results_are_told_apart(folder: Path) -> None:
 def test_a_person_can_have_every_answer_summarized(folder: Path, resumed: bool) -> None:
     more: list[str] = []
     if resumed:
-        _run(folder, "show me a.txt", "--script", "script.yaml", "--save", "s.jsonl", "-q")
+        run(folder, "show me a.txt", "--script", "script.yaml", "--save", "s.jsonl", "-q")
         more = ["--resume", "s.jsonl"]
-    done = _run(folder, "show me a.txt", "--script", "script.yaml", "--always-summarize", "-q", *more)
+    done = run(folder, "show me a.txt", "--script", "script.yaml", "--always-summarize", "-q", *more)
     assert (done.returncode, done.stdout) == (0, "It is in a.txt.\n")
 
 
@@ -110,7 +93,7 @@ def test_what_would_fail_or_overwrite_is_refused_before_a_model_is_asked(name: s
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     arguments, said = REFUSED[name]
     script = [] if "--script" in arguments else ["--script", "script.yaml"]
-    done = _run(folder, "show me a.txt", *script, *arguments)
+    done = run(folder, "show me a.txt", *script, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert "round 1" not in done.stderr
@@ -120,13 +103,13 @@ def test_what_would_fail_or_overwrite_is_refused_before_a_model_is_asked(name: s
 
 def test_a_session_may_be_saved_where_it_was(folder: Path) -> None:
     for more in ([], ["--resume", "s.jsonl"], []):
-        done = _run(folder, "show me a.txt", "--script", "script.yaml", "--save", "s.jsonl", "-q", *more)
+        done = run(folder, "show me a.txt", "--script", "script.yaml", "--save", "s.jsonl", "-q", *more)
         assert done.returncode == 0, done.stderr
 
 
 def _stopped(folder: Path, name: str, number: int) -> tuple[int, str, int]:
     """Status, what was said, and how many records there are of a turn that is stopped while its answer streams."""
-    command = _command("show me", "--script", "endless.yaml", "--save", f"{name}.s", "--log", f"{name}.l")
+    command = command_line("show me", "--script", "endless.yaml", "--save", f"{name}.s", "--log", f"{name}.l")
     with subprocess.Popen(
         [*command, "--always-summarize"],
         cwd=folder,
@@ -170,19 +153,19 @@ def test_a_stop_from_outside_keeps_session_and_records(folder: Path) -> None:
 
 def test_a_window_that_nobody_knows_is_said_once_with_the_option_that_states_it(folder: Path) -> None:
     models = ["--primary", "big", "--fast", "small"]
-    done = _run(folder, "show me", "--script", "script.yaml", "--always-summarize", *models)
+    done = run(folder, "show me", "--script", "script.yaml", "--always-summarize", *models)
     assert done.stderr.count("the window of big is unknown") == 1
     assert done.stderr.count("the window of small is unknown") == 1
     assert "state it with --window N" in done.stderr
     assert "(would_compress)" in done.stderr
     assert "state it with --fast-window N" in done.stderr
-    known = _run(folder, "show me", "--script", "script.yaml", *models, "--window", "9000", "--fast-window", "9000")
+    known = run(folder, "show me", "--script", "script.yaml", *models, "--window", "9000", "--fast-window", "9000")
     assert "is unknown" not in known.stderr
 
 
 def test_the_first_command_of_a_newcomer_warns_of_nothing(folder: Path) -> None:
     for more in ([], ["--fast", "small"]):
-        done = _run(folder, "what is in this folder?", *more)
+        done = run(folder, "what is in this folder?", *more)
         assert (done.returncode, "warning" in done.stderr) == (0, False)
 
 
@@ -199,7 +182,7 @@ def test_a_script_says_the_window_of_models_that_nobody_else_knows(
     folder: Path, arguments: list[str], window: int
 ) -> None:
     (folder / "script.yaml").write_text(SCRIPT.replace("streams:", "window: 9000\nstreams:"))
-    done = _run(folder, "show me", "--script", "script.yaml", *arguments)
+    done = run(folder, "show me", "--script", "script.yaml", *arguments)
     assert "is unknown" not in done.stderr
     left = re.search(r", ([\d ]+) until compaction", done.stderr)
     assert left is not None
@@ -216,7 +199,7 @@ SDKS = {"anthropic": "anthropic", "gemini": "google.genai"}
 @pytest.mark.parametrize("provider", KEYS)
 def test_a_missing_key_names_the_variable_that_takes_it(provider: str, folder: Path) -> None:
     pytest.importorskip(SDKS.get(provider, "openai"))
-    done = _run(folder, "hi", "--provider", provider, "-q")
+    done = run(folder, "hi", "--provider", provider, "-q")
     assert done.returncode == 2
     assert f"set {KEYS[provider]}" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -225,10 +208,7 @@ def test_a_missing_key_names_the_variable_that_takes_it(provider: str, folder: P
 def test_a_model_that_the_catalogue_lacks_gets_its_output_limit_from_the_person(folder: Path) -> None:
     pytest.importorskip("anthropic")
     arguments = ["hi", "--provider", "anthropic", "--primary", "new-model", "--window", "200000", "-q"]
-    environment = {**os.environ, "ANTHROPIC_API_KEY": "sk-none", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
-    done = subprocess.run(
-        _command(*arguments), cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = run(folder, *arguments, ANTHROPIC_API_KEY="sk-none", ANTHROPIC_BASE_URL="http://127.0.0.1:9")
     assert done.returncode == 2
     assert "needs an output cap" in done.stderr
     assert "--max-output N" in done.stderr
@@ -243,7 +223,7 @@ def test_plain_text_sends_nothing_but_strings_as_contents(option: bool, folder: 
 
     async def ask() -> list[object]:
         async with Peer([answer(*called), answer(*said)]) as peer:
-            command = _command("what is in a.txt?", "--provider", "openai", "--base-url", f"{peer.url}/v1")
+            command = command_line("what is in a.txt?", "--provider", "openai", "--base-url", f"{peer.url}/v1")
             more = ["--primary", "m", "--window", "100000", "--always-summarize", *(["--plain-text"] * option)]
             process = await asyncio.create_subprocess_exec(
                 *command, *more, cwd=folder, env={**os.environ, "OPENAI_API_KEY": "k"},
@@ -273,11 +253,11 @@ def test_a_terminal_does_not_act_on_what_a_model_writes(tmp_path: Path) -> None:
     (tmp_path / "script.yaml").write_text(TRICKS, encoding="utf-8")
     arguments = ("hello", "--script", "script.yaml", "--quiet")
     ours, theirs = pty.openpty()
-    with subprocess.Popen(_command(*arguments), cwd=tmp_path, stdout=theirs, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command_line(*arguments), cwd=tmp_path, stdout=theirs, stderr=subprocess.DEVNULL) as process:
         assert process.wait(60) == 0
     os.close(theirs)
     shown = os.read(ours, 10_000).decode()
     os.close(ours)
     assert shown.split("\r\n") == ["你好\u3000done", "\tnext \\x1b]0;title\\x07 \\x1b[2J \\x202eturned", ""]
-    piped = subprocess.run(_command(*arguments), cwd=tmp_path, capture_output=True, timeout=60, check=True)
+    piped = subprocess.run(command_line(*arguments), cwd=tmp_path, capture_output=True, timeout=60, check=True)
     assert piped.stdout.decode() == "你好\u3000done\r\n\tnext \x1b]0;title\x07 \x1b[2J \u202eturned\n"
