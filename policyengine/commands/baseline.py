@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from policyengine.commands.options import bundle_option, load_bundle, print_json, say_none_counted
+from policyengine.commands.options import bundle_option, load_bundle, print_json, say_none_counted, say_unreadable
 from policyengine.commands.outputs import keep_recordings
 
 _NUMBERS = (
@@ -56,12 +56,14 @@ def command(
     facts = Facts(same_family=family, thinking_equal=thinking)
     tally = count(files, wanted=period(since, until)).whole
     say_none_counted(tally.records)
+    say_unreadable(tally.unreadable)
     verdict = ask(policy, tally, facts)
     found = {name: one for name, one in numbers(tally, facts).items() if name in _NUMBERS}
     if output:
         write_baseline(tally, Path(output))
     if form == "json":
-        print_json({**verdict.as_json(), "numbers": {name: one.as_json() for name, one in found.items()}})
+        numbers_found = {name: one.as_json() for name, one in found.items()}
+        print_json({**verdict.as_json(), "numbers": numbers_found, "unreadable": tally.unreadable})
     else:
         rest = {name: one for name, one in found.items() if name not in verdict.numbers}
         click.echo(verdict_text(verdict) + "\n\n" + measures_text(rest))

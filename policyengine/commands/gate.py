@@ -6,7 +6,14 @@ import sys
 
 import click
 
-from policyengine.commands.options import bundle_option, load_bundle, print_json, refuse_idle, say_none_counted
+from policyengine.commands.options import (
+    bundle_option,
+    load_bundle,
+    print_json,
+    refuse_idle,
+    say_none_counted,
+    say_unreadable,
+)
 from policyengine.commands.outputs import keep_inputs
 
 
@@ -79,11 +86,12 @@ def command(
     )
     tally = count(files, wanted=period(since, until)).whole
     say_none_counted(tally.records)
+    say_unreadable(tally.unreadable)
     verdict = ask(policy, tally, facts)
     if kept is not None:
         kept.move(verdict)
     if form == "json":
-        print_json(verdict.as_json())
+        print_json({**verdict.as_json(), "unreadable": tally.unreadable})
     else:
         click.echo(verdict_text(verdict))
     sys.exit(verdict.status)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from policyengine.commands.options import (
-    NO_RECORD,
     bundle_folder,
     bundle_option,
     counted,
@@ -17,6 +17,7 @@ from policyengine.commands.options import (
     print_json,
     print_jsonl,
     say_none_counted,
+    say_unreadable,
     thousands,
 )
 from policyengine.commands.outputs import keep_inputs
@@ -166,8 +167,7 @@ def show_command(
         click.echo(f"more records follow; --limit {limit} stops here", err=True)
     if not shown:
         click.echo("no record of these logs is meant by these options", err=True)
-    if unreadable.count:
-        click.echo(f"{counted(unreadable.count, *NO_RECORD)}; the first is {unreadable.first}", err=True)
+    say_unreadable(unreadable.count, unreadable.first)
 
 
 @command.command("tail", epilog="Example:  policyengine log tail -f log.jsonl")
@@ -210,16 +210,17 @@ def unused_command(
 
     found = unused(load_bundle(bundle), log_files(files), period(since, until))
     if form == "json":
-        rules = [{"policy": u.policy, "rule": u.rule, "decisions": u.decisions, "place": u.place} for u in found.unused]
+        rules = [asdict(one) for one in found.unused]
         print_json({"unused": rules, "policies_without_records": found.silent, "unreadable": found.unreadable})
     else:
         for one in found.unused:
-            click.echo(f"{one.place}: {one.policy}/{one.rule} never matched in {counted(one.decisions, 'decision')}")
+            whose = " (inherited)" if one.inherited else ""
+            often = counted(one.decisions, "decision")
+            click.echo(f"{one.place}: {one.policy}/{one.rule}{whose} never matched in {often}")
         if found.silent:
             click.echo(f"not in these logs: {', '.join(found.silent)}")
         click.echo(f"{counted(len(found.unused), 'rule')} never matched")
-        if found.unreadable:
-            click.echo(counted(found.unreadable, *NO_RECORD), err=True)
+        say_unreadable(found.unreadable)
     sys.exit(1 if found.unused else 0)
 
 
@@ -237,8 +238,13 @@ def sql_command(query: str, files: tuple[str, ...], form: str) -> None:
     from policyengine.commands.log_text import table_text
     from policyengine.log import sql
     from policyengine.log.read import log_files
+    from policyengine.log.scan import count
 
-    names, rows = sql.query(log_files(files), query)
+    logs = log_files(files)
+    names, rows = sql.query(logs, query)
+    if all(path.is_file() for path in logs):
+        # DuckDB leaves such lines out and does not say how many. What is no plain file can be read only once.
+        say_unreadable(count(logs).whole.unreadable)
     if form == "text":
         click.echo(table_text(names, rows))
         return
@@ -268,8 +274,8 @@ def export_command(files: tuple[str, ...], to: str, output: str, since: str | No
     found = (r for path in chosen for r in records(path, unreadable) if wanted.holds(r.get("time")))
     count = (write_parquet if to == "parquet" else write_jsonl)(found, Path(output))
     click.echo(f"{counted(count, 'record')} written to {output}")
+    say_unreadable(unreadable.count, unreadable.first)
     if unreadable.count:
-        click.echo(f"{counted(unreadable.count, *NO_RECORD)}; the first is {unreadable.first}", err=True)
         sys.exit(1)
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from policyengine.commands.options import counted, thousands
+from policyengine.commands.options import NO_RECORD, counted, thousands
 from policyengine.log.stats import TITLES, UNITS, shown
 from policyengine.source.render import printable
 
@@ -20,8 +20,12 @@ def stats_text(found: Mapping[str, Any]) -> str:
     """Counts, metrics, vetoes, and a table of groups."""
     days = f"{found['first_day']} to {found['last_day']}" if found["first_day"] else "no times"
     lost = [
-        f"{thousands(found[name])} {text}"
-        for name, text in (("dropped", "lost"), ("unreadable", "unreadable"), ("errors", "with errors"))
+        counted(found[name], *words)
+        for name, words in (
+            ("dropped", ("lost", "lost")),
+            ("unreadable", NO_RECORD),
+            ("errors", ("with errors", "with errors")),
+        )
         if found[name]
     ]
     counts = ", ".join(counted(found[f"{name}s"], name) for name in ("record", "round", "day"))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_RECORD", "bundle_folder", "bundle_option", "counted", "load_bundle", "noun", "print_json", "print_jsonl",
-    "read_session", "refuse_idle", "say_bundle", "say_none_counted", "thousands", "wants_color",
+    "read_session", "refuse_idle", "say_bundle", "say_none_counted", "say_unreadable", "thousands", "wants_color",
 ]  # fmt: skip
 
 NO_RECORD = ("line is no record", "lines are no records")
@@ -106,6 +106,12 @@ def say_none_counted(records: int) -> None:
     """Say on stderr that nothing was counted: then no number says anything."""
     if not records:
         click.echo("nothing was counted: no record of these logs lies in that period", err=True)
+
+
+def say_unreadable(lines: int, first: str | None = None) -> None:
+    """Say on stderr how many lines of a log hold no record, and where the first of them is."""
+    if lines:
+        click.echo(counted(lines, *NO_RECORD) + (f"; the first is {first}" if first else ""), err=True)
 
 
 def print_json(value: Any) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from policyengine.commands.options import bundle_option, load_bundle
+from policyengine.commands.options import bundle_option, load_bundle, say_unreadable
 from policyengine.commands.outputs import keep_recordings
 
 
@@ -38,9 +38,11 @@ def command(
 
     files = log_files(logs)
     keep_recordings("--output", output, files)
-    text = page(gather(files, load_bundle(bundle), period(since, until), sessions))
+    data = gather(files, load_bundle(bundle), period(since, until), sessions)
+    text = page(data)
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{output}: cannot be written: {error.strerror}") from None
+    say_unreadable(data.whole.unreadable)
     click.echo(f"report written to {output}")

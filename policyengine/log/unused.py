@@ -21,12 +21,13 @@ Matches = Counter[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """A rule of the bundle that never matched, though its policy decided `decisions` times."""
+    """A rule that never matched, though its policy decided `decisions` times; `inherited` from the bundle's base."""
 
     policy: str
     rule: str
     decisions: int
     place: str
+    inherited: bool = False
 
 
 @dataclass(slots=True)
@@ -39,7 +40,10 @@ class Search:
 
 
 def unused(bundle: Bundle, files: Sequence[Path], wanted: Period = ALL_TIME) -> Search:
-    """Which rules of a bundle never matched. Raises `InputError`, also where none of its policies decided."""
+    """Which rules of a bundle never matched, those of inherited policies included.
+
+    Raises `InputError`, also where none of its policies decided.
+    """
     matches: Matches = Counter()
     decided: Counter[str] = Counter()
     found = Search()
@@ -47,10 +51,11 @@ def unused(bundle: Bundle, files: Sequence[Path], wanted: Period = ALL_TIME) -> 
         matches.update(some)
         decided.update(many)
         found.unreadable += unreadable
-    if not any(decided[name] for name in bundle.policies):
+    policies = {**bundle.policies, **bundle.inherited}
+    if not any(decided[name] for name in policies):
         which = "no policy of the bundle decided" if decided else "there is no record"
         raise InputError(f"{which} in these logs{_in(wanted)}: they say nothing about its rules")
-    for policy in bundle.policies.values():
+    for policy in policies.values():
         if not policy.table.rules:
             continue
         if not decided[policy.name]:
@@ -59,7 +64,9 @@ def unused(bundle: Bundle, files: Sequence[Path], wanted: Period = ALL_TIME) -> 
         for rule in policy.table.rules:
             if not matches[policy.name, rule.id]:
                 place = f"{rule.place.file}:{rule.place.line}"
-                found.unused.append(Unused(policy.name, rule.id, decided[policy.name], place))
+                found.unused.append(
+                    Unused(policy.name, rule.id, decided[policy.name], place, policy.name in bundle.inherited)
+                )
     return found
 
 

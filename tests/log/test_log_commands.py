@@ -70,6 +70,20 @@ def test_unused_rules(run, sample_log, lines, bundle):
     assert "routing/always_fast never matched in 21 decisions" in text
 
 
+def test_unused_rules_of_inherited_policies_are_found_and_called_so(run, sample_log, tmp_path):
+    own = tmp_path / "policies"
+    assert run("init", own, "--only", "Tips").status == 0
+    whole = run("log", "unused", sample_log, "--bundle", "built-in", "--format", "json").json
+    found = run("log", "unused", sample_log, "--bundle", own, "--format", "json")
+    assert found.status == 1
+    inherited = {(one["policy"], one["rule"]) for one in found.json["unused"] if one["inherited"]}
+    tips = {one["policy"] for one in whole["unused"] if one["policy"].startswith("tips")}
+    assert inherited == {(one["policy"], one["rule"]) for one in whole["unused"] if one["policy"] not in tips}
+    assert not any(one["inherited"] for one in whole["unused"])
+    text = run("log", "unused", sample_log, "--bundle", own).out
+    assert "routing/always_fast (inherited) never matched in 21 decisions" in text
+
+
 @pytest.mark.parametrize("form", ["jsonl", "parquet", "sqlite"])
 def test_sql(run, sample_log, lines, tmp_path, form):
     pytest.importorskip("duckdb", reason="the extra sql is not installed")

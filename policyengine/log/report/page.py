@@ -25,8 +25,9 @@ def page(data: Data) -> str:
     found = one(data.whole)
     title = "Decision log"
     period = f"{found['first_day']} to {found['last_day']}" if found["first_day"] else "no times recorded"
-    sizes = [("records", found["records"]), ("rounds", found["rounds"]), ("lost", found["dropped"])]
-    tiles = [(name, f"{number:,}".replace(",", " ")) for name, number in sizes if number or name != "lost"]
+    sizes = [("records", found["records"]), ("rounds", found["rounds"])]
+    missing = [("lost", found["dropped"]), ("lines that are no records", found["unreadable"])]
+    tiles = [(name, f"{number:,}".replace(",", " ")) for name, number in (*sizes, *(one for one in missing if one[1]))]
     tiles += [(TITLES[name], shown(found["metrics"][name]["value"], UNITS[name])) for name in _HEADLINE]
     return "".join(
         [
