@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from policyengine.check.diff.impact import Impact
 from policyengine.check.diff.model import Change, Diff, PolicyDiff
-from policyengine.check.formats.markdown import block, cell_code, code, plain
+from policyengine.check.formats.markdown import block, cell_code, code, part, plain
 from policyengine.commands import diff_words as words
 from policyengine.commands.options import counted, thousands
 from policyengine.source.secrets import masked
@@ -65,12 +65,7 @@ def _policy(one: PolicyDiff) -> Iterator[str]:
 
 
 def _said(change: Change) -> str:
-    return "".join(_plain_part(one) if isinstance(one, str) else code(one.text) for one in change.words)
-
-
-def _plain_part(text: str) -> str:
-    """A piece of a sentence, with the spaces at its ends."""
-    return text[: len(text) - len(text.lstrip())] + plain(text) + text[len(text.rstrip()) :]
+    return "".join(part(one) if isinstance(one, str) else code(one.text) for one in change.words)
 
 
 def _impact(impact: Impact) -> Iterator[str]:

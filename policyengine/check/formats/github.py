@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from policyengine.check.formats.markdown import cell, plain
 from policyengine.check.formats.results import Results, clean
 from policyengine.source.finding import Finding, Severity
 from policyengine.source.render import tally
@@ -48,7 +49,7 @@ def summary(results: Results, title: str) -> str:
         place = finding.place
         where = str(replace(place, file=results.path(place.file)))
         text = finding.message + (f" ({finding.hint})" if finding.hint else "")
-        line = f"| {finding.severity} | `{finding.code}` | {_cell(where)} | {_cell(text)} |"
+        line = f"| {finding.severity} | `{finding.code}` | {plain(clean(where))} | {cell(clean(text))} |"
         size += len(line.encode()) + 1
         if size > _MAX_SUMMARY - 200:
             lines += ["", f"{len(results.ordered) - number} more do not fit here; the log of the step lists them."]
@@ -74,8 +75,3 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _cell(text: str) -> str:
-    escaped = clean(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
-    return " ".join(escaped.split())

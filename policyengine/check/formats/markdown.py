@@ -9,6 +9,7 @@ import re
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>&|~$]")
 _FIRST = re.compile(r"^(\s*)([-+#=>]|[0-9]+(?=[.)]))")
+_QUOTED = re.compile(r"`([^`\s](?:[^`]*[^`\s])?)`")
 _TICKS = re.compile("`+")
 _TILDES = re.compile("~+")
 
@@ -17,6 +18,18 @@ def plain(text: str) -> str:
     """Text on one line, as it is."""
     escaped = _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
     return _FIRST.sub(lambda found: found[1] + _first(found[2]), escaped)
+
+
+def part(text: str) -> str:
+    """A piece of a sentence, with the spaces at its ends."""
+    start, inner = len(text) - len(text.lstrip()), text.strip()
+    return text[:start] + plain(inner) + text[start + len(inner) :]
+
+
+def cell(text: str) -> str:
+    """A sentence in a cell of a table: what it quotes in backticks is code, and all else is text as it is."""
+    pieces = _QUOTED.split(" ".join(text.split()))
+    return "".join(cell_code(piece) if at % 2 else part(piece) for at, piece in enumerate(pieces))
 
 
 def code(text: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 
-from policyengine.check.formats.markdown import block, cell_code, code, plain
+from policyengine.check.formats.markdown import block, cell, cell_code, code, plain
 
 NASTY = [
     "plain",
@@ -74,6 +74,19 @@ def test_a_cell_holds_the_text_and_the_row_its_cells(text: str) -> None:
     # What is left of `\|` is what GitHub shows; nothing ends the span or the cell.
     assert (span.type, span.content) == ("code_inline", text)
     assert cells[2].content == "end"
+
+
+QUOTING = ["no `flor`; did you mean `floor`?", "`a | b` `c`", "`a` and ``", "an odd ` here and `<b>`", "`**x**` **y**"]
+
+
+@pytest.mark.parametrize("text", [*NASTY, *QUOTING])
+def test_a_sentence_in_a_cell_keeps_what_it_quotes_as_code_and_all_else_as_text(text: str) -> None:
+    tokens = _rendered(f"| a | b |\n|---|---|\n| {cell(text)} | end |\n")
+    first, second = [token for token in tokens if token.type == "inline"][2:]
+    assert {child.type for child in first.children} <= {"text", "code_inline"}
+    said = [f"`{child.content}`" if child.type == "code_inline" else child.content for child in first.children]
+    assert "".join(said) == text
+    assert second.content == "end"
 
 
 @pytest.mark.parametrize("text", [*NASTY, "\n".join(NASTY), "```\n~~~~\n`````"])

@@ -157,6 +157,14 @@ def test_ten_are_annotated_the_worst_first_and_the_summary_has_all(everything):
     assert all(len(re.findall(r"(?<!\\)\|", row)) == 5 for row in rows)
 
 
+def test_the_summary_shows_messages_and_places_as_they_are():
+    message = "**no** [link](x) or <img> in `a|b`; use `c`"
+    found = results([Finding("x", Severity.ERROR, message, Place("_p_/*.yaml", 1), "not\n# this")])
+    (row,) = [line for line in github.summary(found, "t").splitlines() if line.startswith("| error")]
+    said = r"\*\*no\*\* \[link\](x) or \<img\> in `a\|b`; use `c` (not # this)"
+    assert row == rf"| error | `x` | \_p\_/\*.yaml:1:1 | {said} |"
+
+
 def test_a_huge_summary_stays_below_the_limit():
     many = [Finding("x", Severity.ERROR, "m" * 200, Place("f", line)) for line in range(1, 9_000)]
     text = github.summary(results(many), "policyengine lint")
