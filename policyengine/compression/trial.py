@@ -66,8 +66,10 @@ class Trials:
         self.compressor = compressor
         self.session = session
         self.at = at if at is not None else default_round(session)
-        if not 1 < self.at <= len(session.rounds) + 1:
-            last = len(session.rounds) + 1
+        last = len(session.rounds) + 1
+        if last < 2:
+            raise InputError(f"{session.path}: this session has no round, so there is nothing to compact")
+        if not 1 < self.at <= last:
             raise InputError(f"{session.path}: give a round from 2 to {last} to compact before, not {self.at}")
         self.history = entries(session, self.at)
         self.index = compressor.indexer.of(session, self.at)

@@ -22,7 +22,7 @@ from policyengine.runtime.message_json import as_json, from_json
 from policyengine.runtime.messages import Call, Image, Message, Result, Text, Thinking
 from policyengine.sessions.content import to_json
 from policyengine.sessions.model import Said
-from policyengine.sessions.qwen_code import OWN
+from policyengine.sessions.qwen_code import BEGUN, OWN
 from policyengine.source.errors import InputError
 
 _FINISH = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY", "error": "OTHER"}
@@ -144,7 +144,7 @@ class Transcript:
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
             try:
                 with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-                    for record in self._records:
+                    for record in self._records or (self._begun(),):
                         file.write(to_json(record) + "\n")
                     file.flush()
                     os.fsync(file.fileno())
@@ -200,13 +200,20 @@ class Transcript:
             }
         )
 
+    def _begun(self) -> dict[str, Any]:
+        """What a session says of itself that holds nothing yet: a file without it would be no session."""
+        return {**self._names("system"), "subtype": BEGUN, "systemPayload": {}, OWN: {"messages": []}}
+
     def _frame(self, kind: str, now_ms: int) -> dict[str, Any]:
+        moment = datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds")
+        return {**self._names(kind), "timestamp": moment}
+
+    def _names(self, kind: str) -> dict[str, Any]:
         number = len(self._records)
         return {
             "uuid": f"{self._session_id}-{number}",
             "parentUuid": f"{self._session_id}-{number - 1}" if number else None,
             "sessionId": self._session_id,
-            "timestamp": datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds"),
             "type": kind,
         }
 

@@ -16,6 +16,8 @@ from policyengine.sessions.model import Said, Session, Trigger, TurnKind
 
 OWN: Final = "policyengine"
 """Key of what a record holds beside qwen-code's own fields, where our runtime wrote it."""
+BEGUN: Final = "begun"
+"""What our runtime calls the record of a session in which nothing has happened."""
 _COMPRESSED: Final = 1  # CompressionStatus.COMPRESSED; every other status left the history as it was
 _TURN_KINDS: Final[dict[str, TurnKind]] = {
     "notification": "notification",
@@ -58,6 +60,9 @@ class QwenCodeReader:
                 return self._compression(as_dict(line.get("systemPayload")), whole=bool(own))
             if subtype == "cleared" and own:
                 self.builder.cleared()
+                return None
+            if subtype == BEGUN and own:
+                self._main_seen = True
                 return None
             return "system"
         parts = parts_of(line.get("message"))

@@ -67,6 +67,37 @@ def test_replay_reads_what_was_saved(tmp_path: Path) -> None:
     del one
 
 
+def test_a_session_in_which_nothing_has_happened_is_taken_up(tmp_path: Path) -> None:
+    script = Script([says("hello", 100, 5)])
+    made, _ = adapter(script)
+    path = tmp_path / "s.jsonl"
+    made.session("big", window=100_000, session_id="mine").save(path)
+    assert (read(path).turns, read(path).skipped) == ((), {})
+    for _ in range(2):
+        again = made.resume(path, "big", window=100_000)
+        assert json.loads(path.read_text())["sessionId"] == again._core.transcript.session_id == "mine"
+        again.save(path)
+    found = asyncio.run(events(again.send("hi")))
+    assert not of(found, HistoryRepaired)
+    assert [event.status for event in of(found, TurnEnded)] == ["completed"]
+    assert len(script.requests[0].messages) == 1
+    again.save(path)
+    session = read(path)
+    assert ([turn.prompt for turn in session.turns], session.skipped) == (["hi"], {})
+    assert session.rounds[0].context == 0
+
+
+def test_what_nothing_can_be_done_with_is_said(run: Any, tmp_path: Path) -> None:
+    made, _ = adapter(Script([]))
+    made.session("big", window=100_000).save(tmp_path / "s.jsonl")
+    for command in ("compress", "probe"):
+        found = run(command, tmp_path / "s.jsonl", "--bundle", "built-in")
+        assert (found.status, found.err) == (
+            2,
+            f"policyengine: {tmp_path / 's.jsonl'}: this session has no round, so there is nothing to compact\n",
+        )
+
+
 def test_why_an_answer_ended_is_read_from_what_was_saved(tmp_path: Path) -> None:
     cut = [TextDelta("half an ans"), usage(), Finished("length", "length")]
     made, _ = adapter(Script([calls(("c1", "look", {})), says("fine"), cut]))
