@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import threading
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 _GIT_S: Final = 20
 _MOST_BYTES: Final = 2_000_000
 _MOST_SETTINGS: Final = 2_000
+_MOST_SAID: Final = 500
+_PIECE: Final = 1 << 16
 
 # A file that cannot be run, for what needs the name of a program.
 _NO_PROGRAM: Final = os.devnull
@@ -72,12 +75,16 @@ def git(root: Path, *command: str) -> str:
     there is none."""
     name, *rest = command
     safe = (name, *_SAFE[name], *rest)
-    return _run(root, safe, {**_ALWAYS, **_named(root)}).decode("utf-8", "replace") or "(nothing)"
+    output, more = _run(root, safe, {**_ALWAYS, **_named(root)})
+    return (output.decode("utf-8", "replace") or "(nothing)") + ("\n[stopped here; there is more]" if more else "")
 
 
 def _named(root: Path) -> dict[str, str]:
     """What turns off the programs that the configuration of `root` names."""
-    listed = _run(root, ("config", "--list", "--name-only", "-z", "--includes"), {**_ALWAYS, _PROBE: "1"}, most=None)
+    listed, more = _run(root, ("config", "--list", "--name-only", "-z", "--includes"), {**_ALWAYS, _PROBE: "1"})
+    if more:
+        # A part of the names would leave programs on.
+        raise ValueError("the configuration of this repository is too large")
     names = listed.decode("utf-8", "surrogateescape").split("\0")
     if _PROBE not in names:
         # Older versions do not know configuration in the environment: nothing could be turned off.
@@ -92,24 +99,59 @@ def _named(root: Path) -> dict[str, str]:
     return off
 
 
-def _run(root: Path, command: tuple[str, ...], settings: dict[str, str], most: int | None = _MOST_BYTES) -> bytes:
+def _run(root: Path, command: tuple[str, ...], settings: dict[str, str]) -> tuple[bytes, bool]:
+    """The beginning of a command's output, and whether there was more: then the command is stopped.
+
+    A repository of others may have an output of any size. Raises `ValueError` with the reason where there is none.
+    """
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             ["git", "--no-pager", "--literal-pathspecs", *command],
             cwd=root,
             env=_environment(settings),
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_GIT_S,
-            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
     except FileNotFoundError:
         raise ValueError("git is not installed") from None
-    except subprocess.TimeoutExpired:
-        raise ValueError("git took too long") from None
-    if done.returncode != 0:
-        raise ValueError(done.stderr.decode("utf-8", "replace").strip()[:500] or "git failed")
-    return done.stdout if most is None else done.stdout[:most]
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        process.kill()
+
+    assert process.stdout is not None
+    assert process.stderr is not None
+    said: list[bytes] = []
+    listener = threading.Thread(target=_listen, args=(process.stderr, said), daemon=True)
+    timer = threading.Timer(_GIT_S, stop)
+    timer.daemon = True
+    with process:
+        try:
+            listener.start()
+            timer.start()
+            output = process.stdout.read(_MOST_BYTES + 1)
+            more = len(output) > _MOST_BYTES
+            if more:
+                process.kill()
+            status = process.wait()
+            listener.join()
+        finally:
+            timer.cancel()
+            process.kill()
+    if late.is_set():
+        raise ValueError("git took too long")
+    if status != 0 and not more:
+        raise ValueError(b"".join(said).decode("utf-8", "replace").strip()[:_MOST_SAID] or "git failed")
+    return output[:_MOST_BYTES], more
+
+
+def _listen(stream: IO[bytes], said: list[bytes]) -> None:
+    """Keep the beginning of what is said, and let the rest go: a full pipe would stop the command."""
+    said.append(stream.read(_MOST_SAID))
+    while stream.read(_PIECE):
+        pass
 
 
 def _environment(settings: dict[str, str]) -> dict[str, str]:

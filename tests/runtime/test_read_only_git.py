@@ -261,3 +261,49 @@ def test_a_filter_that_is_needed_does_not_hide_a_file(repository: Repository) ->
     said = _all_tools(repository.root)["git_diff"]
     assert "+two" in said.text
     assert not said.error
+
+
+def test_a_long_output_is_shown_up_to_a_limit_and_that_is_said(repository: Repository) -> None:
+    (repository.root / "a.txt").write_text("line of a long file\n" * 200_000)
+    said = _all_tools(repository.root)["git_diff"]
+    assert not said.error
+    text = said.text
+    assert isinstance(text, str)
+    assert text.startswith("diff --git a/a.txt b/a.txt\n")
+    assert text.endswith("\n[stopped here; there is more]")
+    assert len(text) < 2_100_000
+
+
+STAND_IN = """\
+#!/bin/sh
+case "$*" in
+  *--includes*) printf 'policyengine.probe\\0'; {listed};;
+  *) {shown};;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("listed", "shown", "error", "said"),
+    [
+        ("true", "exec yes", False, "y\n\n[stopped here; there is more]"),
+        ("true", "yes complaint | head -c 5000000 >&2; echo done", False, "done\n"),
+        ("true", "yes complaint | head -c 5000000 >&2; exit 1", True, "complaint\ncomplaint"),
+        ("exec yes", "echo done", True, "the configuration of this repository is too large"),
+    ],
+    ids=["output without end", "many complaints", "many complaints and a failure", "settings without end"],
+)
+def test_what_git_writes_is_read_up_to_a_limit(
+    listed: str, shown: str, error: bool, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where all of it were read, an output without end would end only with the time that git has."""
+    stand_in = tmp_path / "bin" / "git"
+    stand_in.parent.mkdir()
+    stand_in.write_text(STAND_IN.format(listed=listed, shown=shown))
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", str(stand_in.parent), prepend=os.pathsep)
+    found = _all_tools(tmp_path)["git_status"]
+    assert found.error == error
+    assert isinstance(found.text, str)
+    assert said in found.text
+    assert len(found.text) < 2_100_000
