@@ -12,34 +12,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from policyengine.source.core_schema import resolve, surprise
+from policyengine.source import schema_words as words
+from policyengine.source.core_schema import surprise
 from policyengine.source.nearest import did_you_mean, nearest
 from policyengine.source.schema import DOCUMENT, INPUT
-from policyengine.source.secrets import looks_secret, names_secret
+from policyengine.source.schema_references import about_key, known_keys
+from policyengine.source.secrets import looks_secret
 
 Path = tuple[str | int, ...]
 StyleOf = Callable[[Path], str | None]
-
-# Lengths, in characters, that keep a message on one readable line.
-_SHOWN_VALUE = 60
-_SHOWN_TEXT = 160
-_SHOWN_CHOICES = 12
 
 MAX_COMPLAINTS = 1000
 """Safety limit: a file with more errors than this was not written by a person, and nobody reads them all."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
 """What looks like the name of a field: a log may show it."""
-
-_TYPE_NAMES = {
-    "string": "text",
-    "number": "a number",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "a mapping",
-    "null": "null",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,25 +99,25 @@ class _Explainer:
         elif keyword == "required":
             yield self._missing(error, path)
         elif keyword == "dependentRequired":
-            yield self._complaint(path, f": {_dependent(error)}", hint=_about(error.schema))
+            yield self._complaint(path, f": {_dependent(error)}", hint=words.about(error.schema))
         elif _about_name(error):
             yield self._bad_key(error, path)
         elif keyword in ("type", "enum", "const"):
             expected, hint = self._expected(error, path)
             yield self._wrong(error, path, expected, hint)
         else:
-            yield self._wrong(error, path, _expectation(error), _about(error.schema))
+            yield self._wrong(error, path, words.expectation(error), words.about(error.schema))
 
     # Messages
 
     def _field(self, path: Path) -> str:
         full = (*self._prefix, *path)
-        return f"`{dotted(full)}`" if full else self._whole
+        return f"`{words.dotted(full)}`" if full else self._whole
 
     def _plain_field(self, path: Path) -> str:
         full = (*self._prefix, *path)
         named = [step if isinstance(step, int) or _NAME.fullmatch(step) else "..." for step in full]
-        return f"`{dotted(named)}`" if named else self._whole
+        return f"`{words.dotted(named)}`" if named else self._whole
 
     def _complaint(self, path: Path, about: str, plain: str | None = None, hint: str | None = None) -> Complaint:
         """A complaint about a field: `about` follows its name; `plain` in its place where that holds a value."""
@@ -140,7 +127,7 @@ class _Explainer:
 
     def _wrong(self, error: Any, path: Path, expected: str, hint: str | None) -> Complaint:
         name = next((step for step in reversed((*self._prefix, *path)) if isinstance(step, str)), "")
-        value = shown(error.instance, name)
+        value = words.shown(error.instance, name)
         return self._complaint(path, f" is {value}; expected {expected}", f": expected {expected}", hint)
 
     def _expected(self, error: Any, path: Path) -> tuple[str, str | None]:
@@ -148,14 +135,14 @@ class _Explainer:
         if error.validator == "type":
             wanted = error.validator_value
             wanted = [wanted] if isinstance(wanted, str) else list(wanted)
-            return _types(wanted), self._type_hint(value, wanted, path) or _about(error.schema)
+            return words.types(wanted), self._type_hint(value, wanted, path) or words.about(error.schema)
         choices = [error.validator_value] if error.validator == "const" else list(error.validator_value)
         hint = None
         if isinstance(value, str):
             hint = did_you_mean(value, [choice for choice in choices if isinstance(choice, str)])
-        types = list(dict.fromkeys(_type_of(choice) for choice in choices))
-        hint = hint or self._type_hint(value, types, path) or _about(error.schema)
-        return _choices(choices), hint
+        types = list(dict.fromkeys(words.type_of(choice) for choice in choices))
+        hint = hint or self._type_hint(value, types, path) or words.about(error.schema)
+        return words.one_of(choices), hint
 
     def _type_hint(self, value: Any, wanted: Sequence[str], path: Path) -> str | None:
         style = self._style(path)
@@ -163,7 +150,7 @@ class _Explainer:
             if style == "":
                 return next((hint for name in wanted if (hint := surprise(value, name))), None)
             if style in ("'", '"'):
-                return _unquote(value, wanted)
+                return words.unquote(value, wanted)
             return None
         if "string" in wanted and isinstance(value, bool | int | float):
             return f'quote it to mean the text: "{json.dumps(value)}"'
@@ -174,8 +161,7 @@ class _Explainer:
         return None
 
     def _unknown_keys(self, error: Any, path: Path) -> Iterator[Complaint]:
-        schema = error.schema
-        known = self._known_keys(schema, error)
+        known = known_keys(error, self._validator)
         unknown = [key for key in error.instance if key not in known]
         for at, key in enumerate(unknown):
             if at == MAX_COMPLAINTS:
@@ -185,78 +171,25 @@ class _Explainer:
                 continue
             free = [name for name in known if name not in error.instance]
             meant = nearest(key, free) or nearest(key, known)
-            hint = f"did you mean `{meant}`?" if meant else _allowed(known)
+            hint = f"did you mean `{meant}`?" if meant else words.known(known)
             where = f" in {self._field(path)}" if (*self._prefix, *path) else ""
-            message = f"unknown key `{_short(key, _SHOWN_VALUE)}`{where}"
-            plain = f"{self._unknown(key, path)}; {hint or 'remove it'}"
+            message = f"unknown key `{words.short(key)}`{where}"
+            plain = f"{self._unknown(key, path)}; {hint}"
             yield Complaint((*path, key), message, plain, hint, at_key=True, meant=meant)
 
     def _unknown(self, key: str, path: Path) -> str:
         where = f" in {self._plain_field(path)}" if path else ""
         return f"unknown key{f' `{key}`' if _NAME.fullmatch(key) and not looks_secret(key) else ''}{where}"
 
-    def _known_keys(self, schema: Any, error: Any) -> list[str]:
-        """The keys that `schema` knows, with those of the schemas that it joins."""
-        keys: dict[str, None] = {}
-        resolver = self._resolver_of(error)
-        pending, seen = [(schema, resolver)], set()
-        while pending:
-            part, resolver = pending.pop()
-            if not isinstance(part, dict) or id(part) in seen:
-                continue
-            seen.add(id(part))
-            keys.update(dict.fromkeys(part.get("properties", {})))
-            for name in ("allOf", "anyOf", "oneOf"):
-                pending.extend((branch, resolver) for branch in part.get(name, []))
-            pending.extend((part[name], resolver) for name in ("then", "else", "if") if name in part)
-            pending.extend((branch, resolver) for branch in part.get("dependentSchemas", {}).values())
-            if "$ref" in part and resolver is not None:
-                try:
-                    target = resolver.lookup(part["$ref"])
-                except Exception:  # a reference that cannot be followed only makes the hint poorer
-                    continue
-                pending.append((target.contents, target.resolver))
-        return list(keys)
-
-    def _resolver_of(self, error: Any) -> Any:
-        """What resolves the references of the schema that `error` is about; None where it cannot be told."""
-        schema: Any = self._validator.schema
-        resolver: Any = getattr(self._validator, "_resolver", None)
-        for step in error.absolute_schema_path if resolver is not None else ():
-            try:
-                # jsonschema leaves `$ref` out of its paths.
-                while isinstance(schema, dict) and step not in schema and "$ref" in schema:
-                    target = resolver.lookup(schema["$ref"])
-                    schema, resolver = target.contents, target.resolver
-                schema = schema[step]
-            except Exception:  # a reference that cannot be followed only makes the hint poorer
-                return None
-        return resolver
-
     def _missing(self, error: Any, path: Path) -> Complaint:
         key = _missing_key(error)
-        schema = error.schema.get("properties", {}).get(key, {}) if isinstance(error.schema, dict) else {}
-        hint = self._about_key(key, schema, error)
         plain = f"{self._plain_field(path)} has no {key}"
         message = plain if self._whole == INPUT else f"{self._field(path)} lacks the key `{key}`"
-        return Complaint(path, message, plain, hint, missing=(key,))
+        return Complaint(path, message, plain, self._hint_of_key(key, error), missing=(key,))
 
-    def _about_key(self, key: str, schema: Any, error: Any) -> str | None:
-        merged: dict[str, Any] = {}
-        resolver = self._resolver_of(error)
-        for _ in range(8):  # references in a chain; more than a few would be a mistake in the schema
-            if not isinstance(schema, dict):
-                break
-            merged = {**schema, **merged}
-            if "$ref" not in schema or resolver is None:
-                break
-            try:
-                target = resolver.lookup(schema["$ref"])
-            except Exception:  # a reference that cannot be followed only makes the hint poorer
-                break
-            schema, resolver = target.contents, target.resolver
-        example = _example(key, merged)
-        about = _about(merged)
+    def _hint_of_key(self, key: str, error: Any) -> str:
+        schema = about_key(key, error, self._validator)
+        example, about = words.example(key, schema), words.about(schema)
         if example and about:
             return f"{about.rstrip('.')}; for example {example}"
         return about or (f"for example {example}" if example else f"add `{key}`")
@@ -266,12 +199,12 @@ class _Explainer:
         where = f" in {self._field(path)}" if (*self._prefix, *path) else ""
         if error.validator == "enum":
             hint = did_you_mean(key, error.validator_value) if isinstance(key, str) else None
-            hint = hint or _allowed([choice for choice in error.validator_value if isinstance(choice, str)])
-            message = f"unknown key `{_short(key, _SHOWN_VALUE)}`{where}"
+            hint = hint or words.known([choice for choice in error.validator_value if isinstance(choice, str)])
+            message = f"unknown key `{words.short(key)}`{where}"
             return Complaint((*path, key), message, self._unknown(key, path), hint, at_key=True)
-        message = f"the key `{_short(key, _SHOWN_VALUE)}`{where} is not allowed; expected {_expectation(error)}"
-        plain = f"{self._plain_field(path)}: expected keys of another form: {_expectation(error)}"
-        return Complaint((*path, key), message, plain, _about(error.schema), at_key=True)
+        message = f"the key `{words.short(key)}`{where} is not allowed; expected {words.expectation(error)}"
+        plain = f"{self._plain_field(path)}: expected keys of another form: {words.expectation(error)}"
+        return Complaint((*path, key), message, plain, words.about(error.schema), at_key=True)
 
     # Alternatives
 
@@ -301,7 +234,7 @@ class _Explainer:
         if len(present) > 1:
             names = " and ".join(f"`{key}`" for key in dict.fromkeys(present))
             return self._complaint(path, f" has {names}; expected only one of them", hint="remove one")
-        return self._complaint(path, " fits several forms; expected exactly one", hint=_about(error.schema))
+        return self._complaint(path, " fits several forms; expected exactly one", hint=words.about(error.schema))
 
     def _joined(self, error: Any, path: Path, branches: list[list[Any]]) -> Complaint | None:
         """One complaint for branches that all fail at the value itself and for one kind of reason."""
@@ -312,7 +245,7 @@ class _Explainer:
         if keywords == {"required"}:
             keys = tuple(dict.fromkeys(_missing_key(child) for child in first))
             names = ", ".join(f"`{key}`" for key in keys)
-            about = self._complaint(path, f" needs one of the keys {names}", hint=_about(error.schema))
+            about = self._complaint(path, f" needs one of the keys {names}", hint=words.about(error.schema))
             return replace(about, missing=keys)
         if keywords <= {"type"}:
             wanted: list[str] = []
@@ -320,8 +253,8 @@ class _Explainer:
                 value = child.validator_value
                 wanted.extend([value] if isinstance(value, str) else value)
             wanted = list(dict.fromkeys(wanted))
-            hint = self._type_hint(error.instance, wanted, path) or _about(error.schema)
-            return self._wrong(error, path, _types(wanted), hint)
+            hint = self._type_hint(error.instance, wanted, path) or words.about(error.schema)
+            return self._wrong(error, path, words.types(wanted), hint)
         if keywords <= {"type", "enum", "const"}:
             expected = list(dict.fromkeys(self._expected(child, path)[0] for child in first))
             choices = [
@@ -333,7 +266,7 @@ class _Explainer:
             ]
             value = error.instance
             hint = did_you_mean(value, choices) if isinstance(value, str) else None
-            return self._wrong(error, path, ", or ".join(expected), hint or _about(error.schema))
+            return self._wrong(error, path, ", or ".join(expected), hint or words.about(error.schema))
         return None
 
 
@@ -351,127 +284,10 @@ def _distance(errors: Sequence[Any], depth: int) -> tuple[int, int, int, int]:
     return wrong_type, wrong_kind, misplaced, len(errors)
 
 
-# Parts of messages
-
-
-def dotted(path: Sequence[str | int]) -> str:
-    """A path as people write it: `spec.rules[2].when`."""
-    text = ""
-    for step in path:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        else:
-            step = _short(step, _SHOWN_VALUE)
-            step = step if step and all(char.isalnum() or char in "_-" for char in step) else json.dumps(step)
-            text += f".{step}" if text else step
-    return text
-
-
-def shown(value: Any, name: str = "") -> str:
-    """A value for a message: short, on one line, and hidden where it or its field `name` looks secret."""
-    if isinstance(value, dict):
-        return "a mapping" if value else "an empty mapping"
-    if isinstance(value, list):
-        return "a list" if value else "an empty list"
-    if isinstance(value, str):
-        if looks_secret(value) or (value and names_secret(name)):
-            return "a hidden value that looks secret"
-        if not value:
-            return 'the empty text ""'
-        return "the text " + json.dumps(_short(value, _SHOWN_VALUE), ensure_ascii=False)
-    if value is None or isinstance(value, bool | int | float):
-        return _short(json.dumps(value), _SHOWN_VALUE)
-    return f"a {type(value).__name__}, which JSON does not have"
-
-
 def _about_name(error: Any) -> bool:
     """Whether an error is about the name of a key. A schema of schemas has a property of that name, too."""
     path = list(error.absolute_schema_path)
     return any(step == "propertyNames" and path[at - 1 : at] != ["properties"] for at, step in enumerate(path))
-
-
-def _short(text: str, length: int) -> str:
-    text = " ".join(text.split()) if "\n" in text else text
-    return text if len(text) <= length else text[: length - 3] + "..."
-
-
-def _type_of(value: Any) -> str:
-    if value is None:
-        return "null"
-    for kind, name in (
-        (bool, "boolean"),
-        (int, "integer"),
-        (float, "number"),
-        (str, "string"),
-        (list, "array"),
-    ):
-        if isinstance(value, kind):
-            return name
-    return "object"
-
-
-def _types(names: Sequence[str]) -> str:
-    return _or([_TYPE_NAMES.get(name, name) for name in names])
-
-
-def _choices(choices: Sequence[Any]) -> str:
-    texts = [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices]
-    if len(texts) == 1:
-        return f"`{texts[0]}`"
-    more = f" and {len(texts) - _SHOWN_CHOICES} more" if len(texts) > _SHOWN_CHOICES else ""
-    return "one of " + ", ".join(f"`{text}`" for text in texts[:_SHOWN_CHOICES]) + more
-
-
-def _or(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " or " + parts[-1]
-
-
-def _allowed(keys: Sequence[str]) -> str | None:
-    if not keys:
-        return "remove it"
-    more = f" and {len(keys) - _SHOWN_CHOICES} more" if len(keys) > _SHOWN_CHOICES else ""
-    return "known keys: " + ", ".join(keys[:_SHOWN_CHOICES]) + more
-
-
-def _about(schema: Any) -> str | None:
-    """What the schema says about a value, as a hint."""
-    text = schema.get("description") or schema.get("title") if isinstance(schema, dict) else None
-    return _short(text, _SHOWN_TEXT) if isinstance(text, str) else None
-
-
-def _example(key: str, schema: dict[str, Any]) -> str | None:
-    for examples in (
-        schema.get("examples"),
-        schema.get("enum"),
-        [schema["const"]] if "const" in schema else None,
-    ):
-        if isinstance(examples, list) and examples:
-            value = examples[0]
-            text = value if isinstance(value, str) and resolve_is_text(value) else json.dumps(value)
-            return f"`{key}: {_short(text, _SHOWN_VALUE)}`"
-    return None
-
-
-def resolve_is_text(value: str) -> bool:
-    """Whether `value` can stand plain in YAML and stay text, by a careful guess."""
-    if not value or value.strip() != value or not (value[0].isalnum() or value[0] in "_./"):
-        return False
-    try:
-        plain = isinstance(resolve(value), str)
-    except ValueError:
-        return False
-    return plain and ": " not in value and " #" not in value and not value.endswith(":") and "\n" not in value
-
-
-def _unquote(value: str, wanted: Sequence[str]) -> str | None:
-    try:
-        plain = resolve(value.strip())
-    except ValueError:
-        return None
-    number = isinstance(plain, int | float) and not isinstance(plain, bool)
-    if (number and {"number", "integer"} & set(wanted)) or (isinstance(plain, bool) and "boolean" in wanted):
-        return f"remove the quotes: {value.strip()}"
-    return None
 
 
 def _names_key(error: Any, key: str) -> bool:
@@ -493,37 +309,3 @@ def _dependent(error: Any) -> str:
             if key in error.instance and other not in error.instance:
                 return f"the key `{key}` needs the key `{other}` beside it"
     return "a key is missing that another one needs"
-
-
-def _expectation(error: Any) -> str:
-    """What was expected, for the keywords that look at one value."""
-    wanted = error.validator_value
-    wording = _EXPECTATIONS.get(error.validator)
-    if wording is None:
-        return f"what the schema's `{error.validator}` asks for"
-    shown_wanted = wanted if isinstance(wanted, str) else json.dumps(wanted)
-    return wording.replace("{}", _short(shown_wanted, _SHOWN_TEXT))
-
-
-_EXPECTATIONS = {
-    "minimum": "at least {}",
-    "maximum": "at most {}",
-    "exclusiveMinimum": "more than {}",
-    "exclusiveMaximum": "less than {}",
-    "multipleOf": "a multiple of {}",
-    "minLength": "at least {} character(s)",
-    "maxLength": "at most {} characters",
-    "pattern": "text that matches {}",
-    "format": "text in the format {}",
-    "minItems": "at least {} item(s)",
-    "maxItems": "at most {} items",
-    "uniqueItems": "no item twice",
-    "contains": "a list with a certain item",
-    "minContains": "at least {} such items",
-    "maxContains": "at most {} such items",
-    "minProperties": "at least {} key(s)",
-    "maxProperties": "at most {} keys",
-    "unevaluatedItems": "fewer items",
-    "not": "something else",
-    "dependentSchemas": "other keys beside it",
-}
