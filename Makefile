@@ -44,7 +44,9 @@ test-llm: $(STAMP)
 	$(PIP) -e '.[dev,llm-test]'
 	LLM_REQUIRED=1 $(BIN)/pytest -m llm tests/llm
 
+# Properties are tried on twenty times as many examples as in `test`.
 soak: $(STAMP)
+	EXAMPLES_TIMES=20 $(BIN)/pytest -n auto -m "hypothesis and not soak and not llm" -o addopts="-q --strict-markers"
 	$(BIN)/pytest -m soak -o addopts="-q --strict-markers"
 
 bench: $(STAMP)

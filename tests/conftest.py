@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,13 @@ ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
 
+def examples(quick):
+    """On how many examples a property is tried: `make soak` sets EXAMPLES_TIMES, for so many times as many."""
+    return quick * int(os.environ.get("EXAMPLES_TIMES", "1"))
+
+
 # How long an example takes says something about the machine, not about the code.
-settings.register_profile("house", deadline=None)
+settings.register_profile("house", deadline=None, max_examples=examples(100))
 settings.load_profile("house")
 
 _SETTINGS = ("CI", "NO_COLOR", "FORCE_COLOR")
@@ -34,8 +40,6 @@ class Run:
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch):
     """No key, colour setting or CI variable of this machine reaches a test."""
-    import os
-
     for name in list(os.environ):
         if (
             name.endswith("_API_KEY")

@@ -121,12 +121,17 @@ def load(path: str | Path | None = None) -> Bundle:
     """The bundle in the folder (or single file) `path`; the built-in one without a path, or where it is `built-in`.
 
     Files named `*.test.yaml` are left unread: they decide nothing, and `policyengine lint` and `test` look at them.
+    The built-in bundle is read once in a process.
 
     Raises `BundleError` with every finding where something in it is wrong, `InputError` where there is nothing to
     read.
     """
     if not (path is None or isinstance(path, str | Path)):
         raise InputError(f"a bundle is a folder or a file, given by its path; not a {type(path).__name__}")
+    return builtin() if path is None or is_built_in(path) else _read(path)
+
+
+def _read(path: str | Path | None) -> Bundle:
     bundle, findings = check(path, tests=False)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if bundle is None or errors:
@@ -146,7 +151,7 @@ def is_built_in(path: str | Path) -> bool:
 @lru_cache(maxsize=1)
 def builtin() -> Bundle:
     """The bundle that comes with the package, read once: it serves for kinds that another bundle leaves out."""
-    return load()
+    return _read(None)
 
 
 def check(path: str | Path | None = None, *, tests: bool = True) -> tuple[Bundle | None, list[Finding]]:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,10 @@ MODULES = {"openai": "openai", "anthropic": "anthropic", "gemini": "google.genai
 Texts = Callable[[], AsyncIterator[str]]
 
 
-def rows(runs: int = RUNS) -> list[dict[str, object]]:
+def rows(runs: int = RUNS, names: Iterable[str] = MODELS) -> list[dict[str, object]]:
     """Two measurements an SDK: per chunk and to the first token."""
     found: list[dict[str, object]] = []
-    for name in MODELS:
+    for name in names:
         try:
             importlib.import_module(MODULES[name])
         except ImportError:

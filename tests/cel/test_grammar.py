@@ -28,6 +28,7 @@ from policyengine.cel.syntax import (
 )
 from tests.cel import suite
 from tests.cel.generate import expressions
+from tests.conftest import examples
 
 
 @lru_cache(maxsize=1)
@@ -171,7 +172,7 @@ def test_the_suite_is_read_alike():
     assert different[:3] == []
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(expressions())
 def test_random_expressions_are_read_alike(text):
     mine, theirs = both(text)

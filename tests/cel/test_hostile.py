@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from policyengine.cel import CelError, Environment, Optional, UInt, compile_expression, evaluate
 from tests.cel.generate import INPUTS, SCHEMA, broken_inputs, expressions
+from tests.conftest import examples
 
 LARGE = ["x" * 1000] * 1000
 NUMBERS = list(range(100_000))
@@ -186,7 +187,7 @@ ALPHABET = st.sampled_from(
     ]
 )
 TEXTS = st.lists(ALPHABET, max_size=25).map("".join)
-QUICK = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=examples(120), deadline=None, suppress_health_check=list(HealthCheck))
 LONG = settings(max_examples=50_000, deadline=None, suppress_health_check=list(HealthCheck))
 ENVIRONMENT = Environment.of_schema(SCHEMA, words={"action": ("fix",)})
 

@@ -18,6 +18,7 @@ from policyengine.cel import CelError, evaluate
 from tests.cel.generate import INPUTS, expressions
 from tests.cel.reference import Reference
 from tests.cel.suite import same
+from tests.conftest import examples
 
 ERROR = "an error"
 
@@ -126,7 +127,7 @@ def test_known_faults_are_still_there(reference, name):
     assert same(theirs(reference, fault.example, {}), fault.theirs)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(expressions(extensions=False), INPUTS)
 def test_random_expressions(reference, text, value):
     agree(reference, text, value)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from policyengine.check.fmt import fmt, settled
 from policyengine.source.resources import policies_folder
 from policyengine.source.yaml import parse_documents
+from tests.conftest import examples
 
 UGLY = """\
 #head
@@ -189,7 +190,7 @@ def written(value, chance):
     return "\n".join(lines)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(VALUES, st.integers(0, 2**32))
 def test_values_and_comments_stay_and_twice_is_once(value, seed):
     text = written(value, random.Random(seed))

@@ -84,7 +84,7 @@ def repository(run, tmp_path, monkeypatch):
     path = os.pathsep.join([str(bin_folder), str(Path(sys.executable).parent), os.environ["PATH"]])
     monkeypatch.setenv("PATH", path)
     monkeypatch.setenv("CALLS", str(tmp_path / ".calls"))
-    assert run("init", "--owner", "us").status == 0
+    assert run("init", "--owner", "us", "--only", "Ladder").status == 0
     Path("sessions").mkdir()
     Path("sessions/sample.jsonl").symlink_to(ROOT / "examples" / "sample-session.jsonl")
     git = ["git", "-c", "user.name=us", "-c", "user.email=us@example.org"]

@@ -124,7 +124,9 @@ def test_the_action_asks_for_as_much_coverage_as_is_wanted(repository):
 
 
 @pytest.mark.skipif(find_spec("z3") is None, reason="z3 is not installed: pip install '.[proofs]'")
-def test_the_action_proves_what_policies_claim(repository):
+def test_the_action_proves_what_policies_claim(run, repository):
+    shutil.rmtree("policies")
+    assert run("init", "--only", "Ladder", "--owner", "my team").status == 0
     found = list(steps(verify="true", fmt="false", test="false"))
     assert [(name, status) for name, status, _ in found] == [("Lint", 0), ("Proofs", 0)]
     file = Path("policies/ladders/floor.yaml")
@@ -136,10 +138,10 @@ def test_the_action_proves_what_policies_claim(repository):
 
 def test_the_hook_tests_the_bundle_around_each_file(run, repository):
     """As pre-commit calls it, with the files that have changed."""
-    shutil.copytree("policies", "agents/policies")
+    assert run("init", "agents/policies", "--only", "Ladder").status == 0
     (hook,) = [one for one in HOOKS if one["id"] == "policyengine-test"]
     assert hook.get("pass_filenames", True)
-    files = ["agents/policies/routing.yaml", "policies/breaker.yaml"]
+    files = ["agents/policies/ladders/floor.yaml", "policies/breaker.yaml"]
     assert run(*hook["entry"].split()[1:], *files).status == 0
     change_threshold("agents/policies")
     found = run(*hook["entry"].split()[1:], *files)

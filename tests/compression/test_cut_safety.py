@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from policyengine.compression.cut import Keep, cut, safe_points
 from policyengine.compression.history import entries
+from tests.conftest import examples
 
 
 @st.composite
@@ -41,7 +42,7 @@ def histories(draw):
 KEEPS = st.builds(Keep, st.integers(0, 3), st.integers(0, 4), st.floats(0, 1))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(120))
 @given(histories(), KEEPS)
 def test_every_kept_result_has_its_kept_call_and_nothing_is_lost(history, keep):
     found = cut(history, keep)

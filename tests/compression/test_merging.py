@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from policyengine.compression.merge import OVERHEAD, merge_section
 from policyengine.compression.sections import Section
 from policyengine.compression.summary import Item, Note, identity_of, size
+from tests.conftest import examples
 
 WORDS = st.text(alphabet="abAB .é", min_size=1, max_size=12).filter(lambda text: identity_of(text))
 
@@ -34,7 +35,7 @@ SECTIONS = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(120))
 @given(SECTIONS, items(1), items(2), items(3))
 def test_merging_twice_is_merging_once(about, first, second, third):
     standing, _ = merge_section(about, merge_section(about, (), first)[0], second)
@@ -43,7 +44,7 @@ def test_merging_twice_is_merging_once(about, first, second, third):
     assert once == twice
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(100))
 @given(SECTIONS, st.lists(items(1), max_size=4))
 def test_a_section_never_outgrows_its_budget(about, rounds):
     standing = ()

@@ -19,6 +19,7 @@ from policyengine.kinds.bundle import load
 from policyengine.log.masking import Masking
 from policyengine.source.errors import BundleError
 from policyengine.source.schema import validate_input
+from tests.conftest import examples
 
 HEAD = (
     "apiVersion: policyengine/v1\nkind: Table\nmetadata: {name: t, version: 1.0.0, owner: me, description: d}\nspec:\n"
@@ -192,7 +193,7 @@ def _used(folder: Path, inputs: list[Any]) -> None:
 
 
 @given(schema=_TABLES, inputs=st.lists(_PLAIN, max_size=3), fields=st.dictionaries(_NAMES, _PLAIN, max_size=3))
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], max_examples=examples(60))
 def test_whatever_is_written_there_are_findings_or_a_usable_table(
     tmp_path_factory: pytest.TempPathFactory, schema: Any, inputs: list[Any], fields: Any
 ) -> None:

@@ -14,6 +14,7 @@ from policyengine.source.place import Place
 from tests.cel.generate import INPUTS, SCHEMA, broken_inputs, expressions
 from tests.cel.suite import same
 from tests.cel.test_hostile import MUTANTS, TEXTS
+from tests.conftest import examples
 
 HERE = Place("policy.yaml")
 WORDS = {"action": ("add", "fix", "改"), "reason": ("why", "tests")}
@@ -70,7 +71,7 @@ def agree(table, value):
         assert same(dict(one.values), dict(two.values)), (shown, one, two)
 
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 LONG = settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
 
 

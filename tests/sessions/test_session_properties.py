@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from policyengine.sessions import reading
 from policyengine.sessions.lines import read_lines
 from policyengine.source.errors import InputError
+from tests.conftest import examples
 
 DATA = Path(__file__).parent / "data"
 NAMES = sorted(path.name for path in DATA.iterdir() if path.name not in ("expected.json", "errors.json"))
@@ -149,7 +150,7 @@ garbage = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(data=st.data(), name=st.sampled_from(JSONL))
 def test_garbage_between_the_lines_is_counted_and_changes_nothing_else(data, name, tmp_path_factory):
     lines = (DATA / name).read_bytes().split(b"\n")
@@ -167,7 +168,7 @@ def test_garbage_between_the_lines_is_counted_and_changes_nothing_else(data, nam
     assert sum(session.skipped.values()) >= sum(clean.skipped.values())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(seed=st.randoms(use_true_random=False), name=st.sampled_from(JSONL))
 def test_shuffled_lines_never_raise(seed, name, tmp_path_factory):
     lines = (DATA / name).read_bytes().split(b"\n")
@@ -188,7 +189,7 @@ def spoil(value, seed):
     return copy
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(seed=st.randoms(use_true_random=False), name=st.sampled_from(NAMES))
 def test_values_of_the_wrong_type_never_raise(seed, name, tmp_path_factory):
     data = (DATA / name).read_bytes()
@@ -206,7 +207,7 @@ def test_values_of_the_wrong_type_never_raise(seed, name, tmp_path_factory):
     read_or_refuse(spoiled, tmp_path_factory)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(data=st.binary(max_size=300))
 @example(data=b"\xff\xfe{\x00}\x00")
 @example(data=b'{"messages":[{"role":"user","content":"\\ud800"}]}')

@@ -16,6 +16,7 @@ from policyengine.source.schema import load_schema
 from policyengine.source.schema_code import function_of
 from policyengine.source.schema_quick import Compiler, UnsupportedError
 from policyengine.source.yaml import read_documents
+from tests.conftest import examples
 
 NO_FILES = "file:///schemas/unnamed"
 VALUES = st.recursive(
@@ -63,7 +64,7 @@ def _no_load(address: str) -> dict[str, Any]:
     raise AssertionError(address)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(120))
 @given(SCHEMAS, st.sampled_from([{"type": "string"}, {"minimum": 1}, True]), st.lists(VALUES, min_size=1, max_size=5))
 def test_generated_schemas(schema: dict[str, Any], shared: Any, values: list[Any]) -> None:
     schema = {**schema, "$defs": {"x": shared}}
@@ -124,7 +125,7 @@ POLICIES = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_changed_default_policies(data: st.DataObject) -> None:
     from policyengine.source.schema import _compiled
@@ -151,7 +152,7 @@ CLOSED = st.fixed_dictionaries(
 OBJECTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(120))
 @given(CLOSED, st.lists(OBJECTS | VALUES, min_size=1, max_size=5))
 def test_written_functions_of_objects(schema: dict[str, Any], values: list[Any]) -> None:
     schema = {**schema, "$defs": {"x": {"type": "string"}}}

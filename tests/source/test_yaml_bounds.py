@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from policyengine.source import yaml as reader
 from policyengine.source.yaml import parse_documents, read_documents
+from tests.conftest import examples
 
 MB = 1_000_000
 
@@ -103,7 +104,7 @@ def test_random_bytes_never_raise(tmp_path_factory: pytest.TempPathFactory, data
     assert documents or findings
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(120))
 @given(st.data())
 def test_mutated_yaml_never_raises(data: st.DataObject) -> None:
     text = SAMPLE.decode()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from policyengine.source.offsets import origins
 from policyengine.source.text import Lines
 from policyengine.source.yaml import Document, parse_documents
+from tests.conftest import examples
 
 STYLES = ["", "'", '"', "|", ">"]
 ALPHABET = "ab :#'\"\\&*!-?{}[],>|%@`=<\n\té中😀\x85\x07\u2028\xa0"
@@ -53,7 +54,7 @@ def _check(text: str, value: str, path: tuple[Any, ...]) -> None:
             assert source == char
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(120))
 @given(TEXTS, st.sampled_from(STYLES), st.sampled_from([20, 80, 1000]), st.booleans())
 @example("a > 1 &&\nb < 2\n", "|", 80, True)
 @example("  indented\n\n\nmore\n", ">", 20, True)
@@ -67,7 +68,7 @@ def test_every_style_that_yaml_dumps(value: str, style: str, width: int, nested:
     _check(text, value, path)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(120))
 @given(
     st.lists(st.sampled_from(["a", "b c", "  x", "", " ", "\ty", "# no", "中文"]), min_size=1, max_size=8),
     st.sampled_from(["|", ">"]),
@@ -90,7 +91,7 @@ def test_block_scalars_of_any_indentation_and_chomping(
     _check(text, documents[0].data["a"], ("a",))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(100))
 @given(TEXTS)
 def test_json_strings(value: str) -> None:
     text = '{"a": ' + json.dumps(value, ensure_ascii=True) + "}"
@@ -102,7 +103,7 @@ SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | TEXTS
 TREES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(100))
 @given(TREES, st.sampled_from([None, True, False]))
 def test_what_yaml_dumps_is_read_back(data: Any, flow: bool | None) -> None:
     text = yaml.dump(data, default_flow_style=flow, allow_unicode=False)

@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 from policyengine.check.proofs.cells import UndecidedError
 from policyengine.check.proofs.ladder import LadderProof
 from policyengine.check.proofs.ranges import Ranges
+from tests.conftest import examples
 
 TOP = 400
 QUIET = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 Exact = Callable[[int], Any]
@@ -117,7 +120,9 @@ def test_where_a_comparison_holds_is_exact_at_every_window(
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     pct=st.integers(1, 99),
