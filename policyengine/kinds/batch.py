@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from policyengine.kinds.made import Made
 from policyengine.kinds.prompt_size import Sizes
+from policyengine.source.schema import load_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class AfterBatch:
 def directives_input(batch: Batch, prompt_class: str) -> dict[str, Any]:
     """What Directives is asked after a batch."""
     return {
-        "batch": [call.as_input() for call in batch.calls],
+        "batch": _shown([call.as_input() for call in batch.calls], "directives"),
         "prompt_class": prompt_class,
         "always_summarize": batch.always_summarize,
     }
@@ -116,7 +118,7 @@ def routing_input(
         "strategy": batch.strategy,
         "explicit_model": batch.explicit_model,
         "activated": batch.activated,
-        "batch": [call.as_routed() for call in batch.calls],
+        "batch": _shown([call.as_routed() for call in batch.calls], "routing"),
         "unresolved_errors": batch.unresolved_errors,
         "distinct_calls": batch.distinct_calls,
         "tool_output_tokens": tool_output_tokens,
@@ -124,3 +126,23 @@ def routing_input(
         "fast_auto": fast_auto,
         "compacted_or_cleared": batch.compacted_or_cleared,
     }
+
+
+def _shown(calls: list[dict[str, Any]], asked: str) -> list[dict[str, Any]]:
+    """The calls as a policy is shown them: all, or of more than its schema takes as many as it takes, in their order.
+
+    One of each sort is among these, so that whether some call, or every call, is of a sort has the same answer. Of
+    more sorts than the schema takes nothing is left out: the policy then decides nothing, and its conservative
+    outcome holds.
+    """
+    most: int = load_schema(f"inputs/{asked}")["properties"]["batch"]["maxItems"]
+    if len(calls) <= most:
+        return calls
+    sorts: dict[tuple[Any, ...], int] = {}
+    for at, call in enumerate(calls):
+        sorts.setdefault(tuple(call.values()), at)
+    if len(sorts) > most:
+        return calls
+    kept = set(sorts.values())
+    others = (at for at in range(len(calls)) if at not in kept)
+    return [calls[at] for at in sorted([*kept, *islice(others, most - len(kept))])]

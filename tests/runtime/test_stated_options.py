@@ -185,8 +185,12 @@ def test_a_batch_of_mappings_is_as_good_and_one_of_any_length_is_decided() -> No
     one, other = (advisor.after_batch(batch, history_tokens=1000, fast_auto=160_000) for batch in (mapping, typed))
     assert one.routing == other.routing
     assert not said
-    # More calls than a decision may look at: the conservative outcome, and it is said.
-    many = advisor.after_batch(Batch(calls=CALLS * 300, prompt="hm"), history_tokens=1000, fast_auto=160_000)
+    many = advisor.after_batch(Batch(calls=CALLS * 300, prompt=typed.prompt), history_tokens=1000, fast_auto=160_000)
+    assert (many.routing, many.directive) == (other.routing, other.directive)
+    assert not said
+    # More sorts of calls than a decision may look at: the conservative outcome, and it is said.
+    sorts = [BatchCall(f"tool_{number}", "read") for number in range(300)]
+    many = advisor.after_batch(Batch(calls=sorts, prompt="hm"), history_tokens=1000, fast_auto=160_000)
     assert (many.routing["decision"], many.directive["directive"]) == ("primary", "continue")
     assert {type(event) for event in said} == {Degraded}
 
