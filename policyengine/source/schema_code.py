@@ -7,7 +7,8 @@ has them judge.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from policyengine.source.schema_quick import IGNORED, KEYWORDS, TYPES, Check, Compiler, UnsupportedError, place_of
@@ -36,7 +37,7 @@ def function_of(schema: Mapping[str, Any], base: str, compiler: Compiler) -> Che
     """
     with compiler.beginning(schema):
         writer = _Writer(compiler, schema)
-        writer.part(schema, "v", schema, base)
+        writer.judge(schema, "v", schema, base)
         try:
             return _defined(writer.lines, writer.names)
         except (SyntaxError, MemoryError, RecursionError):  # deeper than Python's own compiler goes
@@ -50,6 +51,31 @@ def _defined(lines: Sequence[str], names: dict[str, Any]) -> Check:
     exec(compile(text, "<schema>", "exec"), names)
     check: Check = names["check"]
     return check
+
+
+@dataclass
+class _Part:
+    """A part of the schema `root`, and the name of the data that it judges."""
+
+    schema: Mapping[str, Any]
+    value: str
+    root: Mapping[str, Any]
+    base: str
+    left: dict[str, Any]
+    """The keywords that nothing has been written for yet."""
+    kinds: frozenset[str] = frozenset(_TESTS)
+    """The types that are still possible."""
+
+    def take(self, keyword: str, default: Any = None) -> Any:
+        """What a keyword wants, as something is written for it."""
+        return self.left.pop(keyword, default)
+
+    def only(self, kind: str) -> str:
+        """What has to hold for the value to be of a kind, as far as it is not known; empty where nothing has to."""
+        others = self.kinds - ({"integer", "number"} if kind == "number" else {kind})
+        if not others:
+            return ""
+        return f"{self.value} is not None" if others == {"null"} else f"({_TESTS[kind].format(self.value)})"
 
 
 class _Writer:
@@ -80,7 +106,7 @@ class _Writer:
         self.names[name] = None
         return name
 
-    def part(self, schema: Any, value: str, root: Mapping[str, Any], base: str) -> None:
+    def judge(self, schema: Any, value: str, root: Mapping[str, Any], base: str) -> None:
         """Judge `value` by a part of the schema `root`."""
         if schema is True:
             return
@@ -97,14 +123,15 @@ class _Writer:
         if len(self.lines) > _LARGEST:
             self.refuse_where(f"not {self.bound(self.compiler.compile(schema, root, base))}({value})")
             return
-        kinds = self._types(left, value)
-        self._numbers(left, value, kinds)
-        self._sized(left, _TEXT_SIZES, "string", value, kinds)
-        self._sized(left, _LIST_SIZES, "array", value, kinds)
-        self._items(left, schema, value, kinds, root, base)
-        self._object(left, schema, value, kinds, root, base)
+        part = _Part(schema, value, root, base, left)
+        self._types(part)
+        self._numbers(part)
+        self._sized(part, _TEXT_SIZES, "string")
+        self._sized(part, _LIST_SIZES, "array")
+        self._items(part)
+        self._object(part)
         if "$ref" in left:
-            self._reference(left.pop("$ref"), value, root, base)
+            self._reference(part.take("$ref"), value, root, base)
         for keyword, wanted in left.items():
             make = KEYWORDS.get(keyword)
             if make is None:
@@ -113,89 +140,64 @@ class _Writer:
             if check is not None:
                 self.refuse_where(f"not {self.bound(check)}({value})")
 
-    def _types(self, left: dict[str, Any], value: str) -> frozenset[str]:
-        """Judge type and choice; the types that are possible then."""
-        wanted = left.pop("type", None)
-        kinds = frozenset([wanted] if isinstance(wanted, str) else wanted) if wanted is not None else frozenset(_TESTS)
-        choices = left.get("enum")
+    def _types(self, part: _Part) -> None:
+        """Judge type and choice; what types are possible then."""
+        wanted = part.take("type")
+        if wanted is not None:
+            part.kinds = frozenset([wanted] if isinstance(wanted, str) else wanted)
+        choices = part.left.get("enum")
         if choices is not None and all(choice is None or isinstance(choice, str) for choice in choices):
-            del left["enum"]
-            kinds &= {"null" if choice is None else "string" for choice in choices}
-            self.refuse_where(f"{value} not in {self.bound(_allowed(choices, kinds))}")
+            part.take("enum")
+            part.kinds &= {"null" if choice is None else "string" for choice in choices}
+            self.refuse_where(f"{part.value} not in {self.bound(_allowed(choices, part.kinds))}")
         elif wanted is not None:
-            tests = [_TESTS[kind].format(value) for kind in sorted(kinds, key=list(_TESTS).index)]
+            tests = [_TESTS[kind].format(part.value) for kind in sorted(part.kinds, key=list(_TESTS).index)]
             self.refuse_where(f"not ({' or '.join(tests)})")
-        return kinds
 
-    def _only(self, kind: str, value: str, kinds: frozenset[str]) -> str:
-        """What has to hold for a value to be of a kind, as far as it is not known; empty where nothing has to."""
-        others = kinds - ({"integer", "number"} if kind == "number" else {kind})
-        if not others:
-            return ""
-        return f"{value} is not None" if others == {"null"} else f"({_TESTS[kind].format(value)})"
-
-    def _numbers(self, left: dict[str, Any], value: str, kinds: frozenset[str]) -> None:
+    def _numbers(self, part: _Part) -> None:
         for keyword, sign in _BOUNDS.items():
-            if keyword not in left:
+            if keyword not in part.left:
                 continue
-            wanted = left.pop(keyword)
-            if kinds & {"integer", "number"}:
-                guard = self._only("number", value, kinds)
+            wanted = part.take(keyword)
+            if part.kinds & {"integer", "number"}:
                 # Written so, a number that is none (NaN) is refused, as `schema_quick` has it.
-                fails = f"not ({value} {sign} {self.bound(wanted)})"
-                self.refuse_where(f"{guard} and {fails}" if guard else fails)
+                self._refuse_of("number", part, f"not ({part.value} {sign} {self.bound(wanted)})")
 
-    def _sized(
-        self, left: dict[str, Any], keywords: Mapping[str, str], kind: str, value: str, kinds: frozenset[str]
-    ) -> None:
+    def _sized(self, part: _Part, keywords: Mapping[str, str], kind: str) -> None:
         for keyword, sign in keywords.items():
-            if keyword not in left:
+            if keyword not in part.left:
                 continue
-            wanted = left.pop(keyword)
-            if kind in kinds:
-                guard = self._only(kind, value, kinds)
-                fails = f"len({value}) {sign} {self.bound(wanted)}"
-                self.refuse_where(f"{guard} and {fails}" if guard else fails)
+            wanted = part.take(keyword)
+            if kind in part.kinds:
+                self._refuse_of(kind, part, f"len({part.value}) {sign} {self.bound(wanted)}")
 
-    def _items(
-        self,
-        left: dict[str, Any],
-        schema: Mapping[str, Any],
-        value: str,
-        kinds: frozenset[str],
-        root: Mapping[str, Any],
-        base: str,
-    ) -> None:
-        if "items" not in left or "prefixItems" in schema:
+    def _refuse_of(self, kind: str, part: _Part, fails: str) -> None:
+        """Refuse a value of a kind where a condition holds."""
+        guard = part.only(kind)
+        self.refuse_where(f"{guard} and {fails}" if guard else fails)
+
+    def _items(self, part: _Part) -> None:
+        if "items" not in part.left or "prefixItems" in part.schema:
             return
-        wanted = left.pop("items")
-        if "array" not in kinds:
+        wanted = part.take("items")
+        if "array" not in part.kinds:
             return
-        guard = self._only("array", value, kinds)
-        with self._block(f"if {guard}:" if guard else None):
+        with self._where(part.only("array")):
             item = self.fresh()
-            with self._block(f"for {item} in {value}:"):
-                self.part(wanted, item, root, base)
+            with self._block(f"for {item} in {part.value}:"):
+                self.judge(wanted, item, part.root, part.base)
 
-    def _object(
-        self,
-        left: dict[str, Any],
-        schema: Mapping[str, Any],
-        value: str,
-        kinds: frozenset[str],
-        root: Mapping[str, Any],
-        base: str,
-    ) -> None:
+    def _object(self, part: _Part) -> None:
         """Judge properties, required keys, and that there are no others."""
-        closed = left.get("additionalProperties") is False and "patternProperties" not in schema
-        properties = left.pop("properties", {})
-        required = list(dict.fromkeys(left.pop("required", ())))
+        value, left = part.value, part.left
+        closed = left.get("additionalProperties") is False and "patternProperties" not in part.schema
+        properties = part.take("properties", {})
+        required = list(dict.fromkeys(part.take("required", ())))
         if closed or left.get("additionalProperties") is True:
-            del left["additionalProperties"]
-        if "object" not in kinds or not (properties or required or closed):
+            part.take("additionalProperties")
+        if "object" not in part.kinds or not (properties or required or closed):
             return
-        guard = self._only("object", value, kinds)
-        with self._block(f"if {guard}:" if guard else None):
+        with self._where(part.only("object")):
             # A dict of another class may make up keys that it is asked for.
             self.line(f"if type({value}) is not dict: {value} = {{**{value}}}")
             for key in required:
@@ -206,17 +208,17 @@ class _Writer:
             count = self.fresh() if closed and optional else ""
             if count:
                 self.line(f"{count} = {known}")
-            for key, part in properties.items():
+            for key, wanted in properties.items():
                 own, name = self.fresh(), self.bound(key)
                 if key in optional:
                     self.line(f"{own} = {value}.get({name}, missing)")
                     with self._block(f"if {own} is not missing:"):
                         if count:
                             self.line(f"{count} += 1")
-                        self.part(part, own, root, base)
+                        self.judge(wanted, own, part.root, part.base)
                 else:
                     self.line(f"{own} = {value}[{name}]")
-                    self.part(part, own, root, base)
+                    self.judge(wanted, own, part.root, part.base)
             if closed:
                 self.refuse_where(f"len({value}) != {count or known}")
 
@@ -227,15 +229,12 @@ class _Writer:
             return
         target, there, address = self.compiler.target(ref, root, base)
         self._inside.append(place)
-        self.part(target, value, there, address)
+        self.judge(target, value, there, address)
         self._inside.pop()
 
     @contextmanager
-    def _block(self, head: str | None) -> Iterator[None]:
-        """Lines one step further in, below `head`; where there is none, lines as they are."""
-        if head is None:
-            yield
-            return
+    def _block(self, head: str) -> Iterator[None]:
+        """Lines one step further in, below `head`."""
         self.line(head)
         begun = len(self.lines)
         self._indent += 1
@@ -243,6 +242,10 @@ class _Writer:
         if len(self.lines) == begun:
             self.line("pass")
         self._indent -= 1
+
+    def _where(self, guard: str) -> AbstractContextManager[None]:
+        """Lines for where a condition holds; lines as they are where there is none."""
+        return self._block(f"if {guard}:") if guard else nullcontext()
 
 
 def _allowed(choices: Sequence[str | None], kinds: frozenset[str]) -> frozenset[str | None]:
