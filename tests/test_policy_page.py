@@ -49,9 +49,9 @@ spec:
   rules:
     - {id: one, when: a > 1, outcome: {x: 1}}
     - {id: two, when: a > 5, outcome: {x: 2}}
-  default: {outcome: {x: 0}}
   on_error: {x: -1}
 """
+DEFAULT = "  default: {outcome: {x: 0}}\n"
 NONE, ONE, TWO = {"a": 0}, {"a": 3}, {"a": 9}
 
 
@@ -67,7 +67,7 @@ def test_what_each_hit_policy_does(hit, none, one, two, tmp_path):
     assert {row[0].split()[0].strip("`") for row in table("`hit`")} == set(
         load_schema("common")["$defs"]["hit"]["enum"]
     )
-    (tmp_path / "t.yaml").write_text(TABLE % hit)
+    (tmp_path / "t.yaml").write_text(TABLE % hit + (DEFAULT if hit != "collect" else ""))
     policy = load(tmp_path).policy("t")
     assert [policy.outcome(given) for given in (NONE, ONE, TWO)] == [none, one, two]
 

@@ -113,11 +113,21 @@ class Spec:
         return rules
 
     def default(self) -> tuple[list[Rule], Outcome]:
-        """The default as a last rule (where it has an id), and as the outcome of no rule at all."""
+        """The default as a last rule (where it has an id), and as the outcome of no rule at all.
+
+        Raises `SpecError` where the hit policy leaves it nothing to decide, or a last rule would match beside others.
+        """
         path: Path = ("spec", "default")
         row = self.get("default")
         if row is None:
             return [], Outcome()
+        hit = self.hit()
+        if hit is HitPolicy.COLLECT:
+            message = "with `hit: collect` a default decides nothing: where no rule matches, the list is empty"
+            raise SpecError(message, path, "leave it out, or write a rule without `when`")
+        if "id" in row and hit is HitPolicy.UNIQUE:
+            message = "with `hit: unique` a default has no id: it would be a rule that matches beside any other"
+            raise SpecError(message, (*path, "id"), "leave the id out: the default decides where no rule matches")
         outcome = self.outcome(path, row.get("id"))
         if "id" in row:
             return [Rule(row["id"], None, outcome, self.document.place(path))], outcome

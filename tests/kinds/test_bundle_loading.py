@@ -64,6 +64,16 @@ CASES = {
         "  rules:\n    - {id: a, outcome: {compact: true}}\n    - {id: a, outcome: {compact: true}}\n",
         "7:12", ("a", "line 6"),
     ),
+    "a default with an id where only one rule may match": (
+        "  hit: unique\n  rules:\n    - {id: a, when: forced, outcome: {compact: true}}\n"
+        "  default: {id: b, outcome: {compact: false}}\n",
+        "8:17", ("hit: unique", "no id", "leave the id out"),
+    ),
+    "a default where all matches are collected": (
+        "  hit: collect\n  rules:\n    - {id: a, when: forced, outcome: {compact: true}}\n"
+        "  default: {outcome: {compact: false}}\n",
+        "8:12", ("hit: collect", "decides nothing", "leave it out"),
+    ),
     "a field decided twice": (
         "  rules:\n    - {id: a, outcome: {compact: true}, compute: {compact: forced}}\n", None, ("compact",),
     ),
