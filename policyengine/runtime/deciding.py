@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from policyengine.kinds.batch import AfterBatch, Batch
 from policyengine.kinds.before_send import BREAKER_FIELDS, BeforeSend, LoopState
 from policyengine.kinds.bundle import builtin
+from policyengine.kinds.loop import Loop
 from policyengine.kinds.made import Made
 from policyengine.kinds.prompt_size import Count
 from policyengine.kinds.registry import KINDS
@@ -21,6 +22,8 @@ from policyengine.runtime.hooks import Hooks, hooked
 from policyengine.runtime.journal import Journal
 from policyengine.runtime.live import Live
 from policyengine.runtime.state.store import State, StateStore
+
+D = TypeVar("D")
 
 _NO_LADDER = {
     "tier": "none", "warn": None, "auto": None, "hard": None, "effective_window": None,
@@ -75,58 +78,44 @@ class Deciding:
         `forced` is a provider's demand, `asked` a person's, which passes every bound. `triggers` is the input of
         CompressionTriggers; without it that policy is not asked. `window` in tokens; None and 0 are unknown.
         """
-        live, now = self.live, self._now()
 
-        def step(shared: State | None) -> tuple[State | None, BeforeSend | Exception]:
-            joined = _joined(state, shared, now)
-            try:
-                before = live.loop.before_send(
-                    joined,
-                    count,
-                    window=window,
-                    session_prompt_count=prompts,
-                    now_ms=now,
-                    forced=forced,
-                    asked=asked,
-                    triggers=triggers,
-                )
-            except Exception as error:
-                return None, error
-            after = before.state.breaker_input()
-            # Also where only a time that lay ahead was set right: it would hold the breaker until then.
-            stored = joined.breaker_input() if shared is None else {name: shared.get(name) for name in after}
-            return (after if after != stored else None), before
+        def decide(loop: Loop, joined: LoopState, now: int) -> tuple[BeforeSend, LoopState, tuple[Made, ...]]:
+            before = loop.before_send(
+                joined,
+                count,
+                window=window,
+                session_prompt_count=prompts,
+                now_ms=now,
+                forced=forced,
+                asked=asked,
+                triggers=triggers,
+            )
+            return before, before.state, before.made
 
-        decided = await self._store.update(self._key, step)
-        if isinstance(decided, Exception):
-            self._failed(decided, "no compaction before this send")
+        decided = await self._with_breaker(state, decide, "no compaction before this send", changes_only=True)
+        if decided is None:
             return BeforeSend(
                 None, "unknown", _NO_LADDER, "open", "exhausted", forced, False, "error", _NO_TIP, state, ()
             )
-        self.take(live, decided.made)
         return hooked(self._hooks.before_send, decided, self._hook_failed)
 
     async def compacted(
         self, state: LoopState, *, forced: bool, facts: Mapping[str, Any], generation: int | None
     ) -> tuple[str, LoopState]:
         """What became of a compaction (`facts` as CompactionResult takes them), and the state after it."""
-        live, now = self.live, self._now()
 
-        def step(shared: State | None) -> tuple[State | None, tuple[str, LoopState, tuple[Made, ...]] | Exception]:
-            try:
-                decided = live.loop.compacted(
-                    _joined(state, shared, now), forced=forced, facts=facts, attempt_generation=generation, now_ms=now
-                )
-            except Exception as error:
-                return None, error
-            return decided[1].breaker_input(), decided
+        def decide(
+            loop: Loop, joined: LoopState, now: int
+        ) -> tuple[tuple[str, LoopState], LoopState, tuple[Made, ...]]:
+            result, after, made = loop.compacted(
+                joined, forced=forced, facts=facts, attempt_generation=generation, now_ms=now
+            )
+            return (result, after), after, made
 
-        decided = await self._store.update(self._key, step)
-        if isinstance(decided, Exception):
-            self._failed(decided, "the compaction counts as failed")
+        decided = await self._with_breaker(state, decide, "the compaction counts as failed")
+        if decided is None:
             return "error", state
-        result, after, made = decided
-        self.take(live, made)
+        result, after = decided
         hook = self._hooks.compacted
         if hook is not None:
             hooked(lambda one: hook(one), result, self._hook_failed)
@@ -134,23 +123,12 @@ class Deciding:
 
     async def cancelled(self, state: LoopState, generation: int | None = None) -> LoopState:
         """A compaction was given up without a verdict: a half-open permit is given back."""
-        live, now = self.live, self._now()
 
-        def step(shared: State | None) -> tuple[State | None, tuple[LoopState, tuple[Made, ...]] | Exception]:
-            try:
-                decided = live.loop.event(
-                    _joined(state, shared, now), "cancelled", now_ms=now, attempt_generation=generation
-                )
-            except Exception as error:
-                return None, error
-            return decided[0].breaker_input(), decided
+        def decide(loop: Loop, joined: LoopState, now: int) -> tuple[LoopState, LoopState, tuple[Made, ...]]:
+            after, made = loop.event(joined, "cancelled", now_ms=now, attempt_generation=generation)
+            return after, after, made
 
-        decided = await self._store.update(self._key, step)
-        if isinstance(decided, Exception):
-            self._failed(decided, "the permit ends with its lease")
-            return state
-        self.take(live, decided[1])
-        return decided[0]
+        return await self._with_breaker(state, decide, "the permit ends with its lease") or state
 
     def after_batch(self, batch: Batch, *, history_tokens: int, fast_auto: int | None) -> AfterBatch:
         """What follows a batch: whether the model round is skipped, and which model answers it."""
@@ -205,6 +183,40 @@ class Deciding:
             self._made.append((live, one, now))
             if one.decision.errors:
                 self._say(Degraded("policy", f"the conservative outcome of {one.policy.name} holds", "EvaluationError"))
+
+    async def _with_breaker(
+        self,
+        state: LoopState,
+        decide: Callable[[Loop, LoopState, int], tuple[D, LoopState, tuple[Made, ...]]],
+        how: str,
+        *,
+        changes_only: bool = False,
+    ) -> D | None:
+        """Decide in one step with the shared breaker. None where that failed; it is said `how` the loop goes on then.
+
+        `decide` takes a state with the shared breaker and the time (ms), and gives what was decided, the state after
+        it and the decisions. The breaker is stored after each, or with `changes_only` where it is another one.
+        """
+        live, now = self.live, self._now()
+
+        def step(shared: State | None) -> tuple[State | None, tuple[D, tuple[Made, ...]] | Exception]:
+            try:
+                joined = _joined(state, shared, now)
+                value, following, made = decide(live.loop, joined, now)
+            except Exception as error:
+                return None, error
+            after = following.breaker_input()
+            # Also where only a time that lay ahead was set right: it would hold the breaker until then.
+            stored = joined.breaker_input() if shared is None else {name: shared.get(name) for name in after}
+            return (None if changes_only and after == stored else after), (value, made)
+
+        decided = await self._store.update(self._key, step)
+        if isinstance(decided, Exception):
+            self._failed(decided, how)
+            return None
+        value, made = decided
+        self.take(live, made)
+        return value
 
     def _failed(self, error: Exception, how: str) -> None:
         self._say(Degraded("policy", how, type(error).__name__))
