@@ -61,6 +61,7 @@ def command(
     from policyengine.log.gates import Facts, ask, check_models, gate_policy, model_facts, read_baseline, reads
     from policyengine.log.read import log_files
     from policyengine.log.scan import count
+    from policyengine.runtime.state.opening import store_timeout_s
 
     loaded = load_bundle(bundle)
     policy = gate_policy(loaded, name)
@@ -76,7 +77,7 @@ def command(
     if not reads(policy, "turn_saved_ms"):
         refuse_idle(f"has no effect: `{name}` compares nothing with a baseline", "baseline")
     check_models(loaded, policy, primary_model, fast_model)
-    kept = StoredStage(state, scope, policy) if state is not None else None
+    kept = StoredStage(state, scope, policy, store_timeout_s(loaded)) if state is not None else None
     stage, stage_days = kept.now(stage, stage_days) if kept is not None else (stage, stage_days)
     facts = Facts(
         stage or "dogfood",

@@ -17,17 +17,17 @@ T = TypeVar("T")
 
 
 class StoredStage:
-    """Stage of one scope in the store `where`: an SQLite file or a Redis URL.
+    """Stage of one scope in the store `where`: an SQLite file or a Redis URL; `timeout_s` is how long to wait for it.
 
     Raises `InputError` where it cannot be read, or `policy` moves no stage.
     """
 
-    def __init__(self, where: str, scope: str, policy: Policy) -> None:
+    def __init__(self, where: str, scope: str, policy: Policy, timeout_s: float) -> None:
         if policy.kind.name != "Stage":
             raise InputError(
                 f"--state is for a gate that moves a rollout stage; `{policy.name}` is a {policy.kind.name}"
             )
-        self._where, self._scope = where, scope
+        self._where, self._scope, self._timeout_s = where, scope, timeout_s
 
     def now(self, stage: str | None, days: int | None) -> tuple[str | None, int]:
         """The stage and its days; what a person states comes before what the store holds."""
@@ -43,7 +43,7 @@ class StoredStage:
 
     def _with(self, act: Callable[[Rollout], Awaitable[T]]) -> T:
         async def run() -> T:
-            store = open_store(self._where)
+            store = open_store(self._where, timeout_s=self._timeout_s)
             try:
                 return await act(Rollout(store, self._scope))
             finally:

@@ -58,7 +58,7 @@ async def run(
     model = primary or _first_model(loaded, opened.name)
     with ExitStack() as logs:
         async with AsyncExitStack() as stack:
-            adapter = Adapter(loaded, [opened], await _store(state), _log(logs, loaded, log))
+            adapter = Adapter(loaded, [opened], await _store(state, loaded), _log(logs, loaded, log))
             stack.push_async_callback(adapter.close)
             common: dict[str, Any] = {
                 "fast": fast,
@@ -134,13 +134,13 @@ def _first_model(bundle: Bundle, provider: str) -> str:
     return name
 
 
-async def _store(where: str | None) -> Any:
+async def _store(where: str | None, bundle: Bundle) -> Any:
     if where is None:
         return None
-    from policyengine.runtime.state.opening import open_store, store_errors
+    from policyengine.runtime.state.opening import open_store, store_errors, store_timeout_s
     from policyengine.runtime.state.sqlite import SqliteStore
 
-    store = open_store(where)
+    store = open_store(where, timeout_s=store_timeout_s(bundle))
     if isinstance(store, SqliteStore):
         # A file that can hold no state is said before a model is paid for. A server that is down may come back.
         with store_errors(where):

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from policyengine.compression.compressor import Compressor
-from policyengine.kinds.bundle import Bundle
+from policyengine.kinds.bundle import Bundle, builtin
 from policyengine.kinds.loop import Loop
 from policyengine.kinds.policy import Policy
 from policyengine.log.record import Recorder
@@ -65,9 +65,13 @@ class Live:
         return self.policy("AdapterSettings").outcome({})
 
     def contract(self, provider: str | None) -> Mapping[str, Any]:
-        """How a provider counts tokens; the commonest way where the catalogue does not say."""
+        """How a provider counts tokens; as the catalogue says of others where it is not listed."""
         usage: Mapping[str, Mapping[str, Any]] = self.loop.models.spec["usage"]
-        return usage.get(provider or "", _USUAL)
+        if (found := usage.get(provider or "") or usage.get(_OTHER)) is not None:
+            return found
+        usual: Mapping[str, Any] = builtin().serving("ModelCatalogue").spec["usage"][_OTHER]
+        return usual
 
 
-_USUAL: Mapping[str, Any] = {"cached": "inside", "reasoning": "inside", "reasoning_replayed": False}
+_OTHER = "other"
+"""What the catalogue calls every provider that it does not list."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_kit import Script, adapter, quick, says, tool
+from runtime_kit import Script, adapter, builtin, quick, says, tool
 
 from policyengine.kinds.batch import Batch, BatchCall
 from policyengine.kinds.before_send import LoopState
+from policyengine.kinds.bundle import load
 from policyengine.kinds.prompt_size import Count, Sizes
 from policyengine.runtime.adapter import Adapter
 from policyengine.runtime.advisor import Advisor
@@ -24,11 +26,12 @@ from policyengine.runtime.providers.script import Script as PlayedScript
 from policyengine.runtime.providers.scripted import Scripted
 from policyengine.runtime.rollout import Rollout
 from policyengine.runtime.session import Session
-from policyengine.runtime.state.opening import open_store
+from policyengine.runtime.state.opening import open_store, store_timeout_s
 from policyengine.runtime.state.redis import RedisStore
 from policyengine.runtime.state.sqlite import SqliteStore
 from policyengine.runtime.tools import Tool, ToolOutput
 from policyengine.source.errors import InputError
+from policyengine.source.resources import policies_folder
 
 PLAYED = """
 apiVersion: policyengine/v1
@@ -266,6 +269,29 @@ def test_no_error_repeats_the_password_of_a_store() -> None:
     pytest.importorskip("redis", reason="the extra redis is not installed")
     for url in ("http://user:a-password@host", "user:a-password@host"):
         assert "a-password" not in refused(lambda given=url: RedisStore(given))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1, float("inf"), float("nan"), True, "1"])
+def test_a_wait_for_a_store_is_a_time(timeout_s: Any) -> None:
+    pytest.importorskip("redis", reason="the extra redis is not installed")
+    said = refused(lambda: open_store("redis://localhost", timeout_s=timeout_s))
+    assert said.startswith("timeout_s is a number of seconds above 0, or None, not ")
+
+
+def test_how_long_a_store_is_waited_for_is_what_the_settings_say(tmp_path: Path) -> None:
+    pytest.importorskip("redis", reason="the extra redis is not installed")
+
+    def waits(store: Any) -> set[float]:
+        options = store._redis.connection_pool.connection_kwargs
+        return {options["socket_timeout"], options["socket_connect_timeout"]}
+
+    built_in = store_timeout_s(builtin())
+    assert waits(RedisStore("redis://localhost")) == waits(open_store("redis://localhost")) == {built_in}
+    settings = (policies_folder() / "adapter-settings.yaml").read_text(encoding="utf-8")
+    own = re.sub("store_timeout_ms: .*", "store_timeout_ms: 7000", settings)
+    (tmp_path / "own.yaml").write_text(own, encoding="utf-8")
+    assert waits(open_store("redis://localhost", timeout_s=store_timeout_s(load(tmp_path)))) == {7.0}
+    assert store_timeout_s(load(policies_folder() / "tips.yaml")) == built_in
 
 
 def test_facts_about_a_compaction_are_refused_where_one_is_missing() -> None:

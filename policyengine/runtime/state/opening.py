@@ -8,17 +8,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from policyengine.kinds.bundle import Bundle, builtin
 from policyengine.runtime.state.sqlite import SqliteStore
 from policyengine.runtime.state.store import StateStore
 from policyengine.runtime.stated import stated_as
 from policyengine.source.errors import InputError
 
+_SETTINGS = "AdapterSettings"
 _REDIS = ("redis", "rediss")
 """Schemes of a Redis URL; the second is over TLS."""
 
 
-def open_store(where: str | Path) -> StateStore:
+def open_store(where: str | Path, *, timeout_s: float | None = None) -> StateStore:
     """The store at a URL (`redis://HOST:PORT/DB`, `rediss://...`) or in an SQLite file.
+
+    `timeout_s` is the longest wait for a server, s (see `RedisStore`).
 
     Raises `InputError` for a URL that names no such store, `MissingExtraError` where the extra `redis` is missing.
     Whether a server answers is only seen when the store is used: see `store_errors`.
@@ -35,9 +39,16 @@ def open_store(where: str | Path) -> StateStore:
 
     try:
         _check(where)
-        return RedisStore(where)
+        return RedisStore(where, timeout_s=timeout_s)
     except ValueError as error:
         raise InputError(f"{shown(where)}: no URL of a Redis server ({error}); give redis://HOST:PORT/DB") from None
+
+
+def store_timeout_s(bundle: Bundle) -> float:
+    """How long a bundle lets its adapters wait for the store, s; the built-in settings where it has none."""
+    own = bundle if bundle.of_kind(_SETTINGS) else builtin()
+    waits: int = own.serving(_SETTINGS).outcome({})["store_timeout_ms"]
+    return waits / 1000
 
 
 @contextmanager

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
+from policyengine.kinds.bundle import builtin
 from policyengine.runtime.state.store import Change, State, T
-from policyengine.runtime.stated import stated_text
+from policyengine.runtime.stated import stated_as, stated_text
 from policyengine.source.errors import InputError, MissingExtraError, PolicyEngineError
 
 if TYPE_CHECKING:
@@ -25,17 +27,23 @@ class StateConflictError(PolicyEngineError):
 class RedisStore:
     """State under `prefix` in the Redis at `url`. Nothing is reset on joining: what is there counts.
 
-    `url` may hold a password; it appears in no error and no log of ours. Raises `InputError` for what is no URL of
-    Redis, `MissingExtraError` where the extra is not installed.
+    - `url` may hold a password; it appears in no error and no log of ours.
+    - `timeout_s`: longest wait for the server, s; without it `store_timeout_ms` of the built-in AdapterSettings. Where
+      a bundle of your own allows more, state it here too.
+
+    Raises `InputError` for what is no URL of Redis and no time, `MissingExtraError` where the extra is not installed.
     """
 
-    def __init__(self, url: str, *, prefix: str = "policyengine:", timeout_s: float = 0.5) -> None:
+    def __init__(self, url: str, *, prefix: str = "policyengine:", timeout_s: float | None = None) -> None:
         try:
             from redis.asyncio import from_url
         except ImportError:
             raise MissingExtraError("redis", "redis", "a shared state store") from None
         self._prefix = prefix
         stated_text(url, "url", empty=False)
+        if timeout_s is None:
+            timeout_s = builtin().serving("AdapterSettings").outcome({})["store_timeout_ms"] / 1000
+        stated_as(timeout_s, "timeout_s", "a number of seconds above 0, or None", _is_time)
         try:
             self._redis: Redis = from_url(url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s)
         except ValueError:
@@ -70,6 +78,10 @@ class RedisStore:
     async def close(self) -> None:
         """Close the connections."""
         await self._redis.aclose()
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
 
 
 def _state(value: Any) -> State | None:
