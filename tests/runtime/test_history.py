@@ -140,6 +140,7 @@ def test_messages_survive_json(messages: list[Message]) -> None:
 
 
 def test_thinking_stays_byte_for_byte_for_its_model_and_is_dropped_for_another() -> None:
+    """R40."""
     raw = {"type": "thinking", "thinking": "…", "signature": "abc=="}
     message = Message("assistant", (Thinking("m1", "anthropic", raw), Text("hi")), "p")
     history = [Message("user", (Text("q"),), "p"), message, Message("user", (Text("r"),), "p2")]

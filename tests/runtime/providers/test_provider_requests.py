@@ -72,6 +72,7 @@ SKIPPED = (user("one"), said(called()), results(), user("two"))
     ],
 )
 def test_the_cap_has_the_field_of_model_and_server(name: str, model: str, options: Any, field: str) -> None:
+    """R9, R10: a model and a server may each want a field of their own, and only that one is sent."""
     sent = body(name, request(name, model=model, max_output_tokens=20_000), **options)
     caps = {path: value for path, value in _leaves(sent) if value == 20_000}
     assert caps == {field: 20_000}
@@ -124,6 +125,7 @@ def test_thinking_off_is_sent_as_the_catalogue_says(name: str, model: str, wante
 
 
 def test_every_request_streams_and_asks_for_usage() -> None:
+    """R14: no request is made without streaming, so that thinking may be on."""
     for name in ("openai", "qwen"):
         sent = body(name, request(name))
         assert (sent["stream"], sent["stream_options"]) == (True, {"include_usage": True})
@@ -142,6 +144,7 @@ NONE = {
 
 @pytest.mark.parametrize("name", ALL)
 def test_tool_choice_none_goes_with_tools_only(name: str) -> None:
+    """R15: without tools both are left out."""
     field, value = NONE[name]
     with_tools = body(name, request(name, tools=(TOOL,), tool_choice="none"))
     assert with_tools[field] == value
@@ -292,6 +295,7 @@ REDACTED = {"type": "redacted_thinking", "data": "Eu8+/ab=="}
     ],
 )
 def test_thinking_goes_back_to_the_same_model_only(model: str, asked: str, kept: bool) -> None:
+    """R40: blocks of another model are dropped, those of the same model stay as they are."""
     blocks = [Thinking(model, "anthropic", block) for block in (SIGNED, REDACTED)]
     history = (user("one"), said(*blocks, called()), results())
     content = body("anthropic", request("anthropic", *history, model=asked))["messages"][1]["content"]

@@ -117,6 +117,7 @@ def gemini_stop(raw: str) -> list[bytes]:
 def test_finish_reasons_have_one_vocabulary_and_the_raw_word(
     name: str, stream: Sequence[bytes], reason: str, raw: str
 ) -> None:
+    """R18."""
     finished = played(name, *stream).finished
     assert finished is not None
     assert (finished.reason, finished.raw) == (reason, raw)
@@ -159,6 +160,7 @@ def prompt_size(name: str, report: UsageReport | None) -> int | None:
 
 
 def test_cached_tokens_count_once() -> None:
+    """R24, R25."""
     anthropic = played("anthropic", *ANTHROPIC.recorded).usage
     assert prompt_size("anthropic", anthropic) == 10_007
     openai = played("openai", *OPENAI.recorded).usage
@@ -232,7 +234,7 @@ def test_unknown_is_never_zero(reports: list[dict[str, Any]], result: UsageRepor
 
 
 def test_an_answer_larger_than_its_cap_is_told() -> None:
-    """A compatible server that ignores the cap: 5 were allowed, 76 came."""
+    """R10: a compatible server that ignores the cap: 5 were allowed, 76 came."""
     usage = {"prompt_tokens": 10, "completion_tokens": 76, "total_tokens": 86}
     stream = [CHAT_TEXT, chat_chunk({}, "stop"), chat_chunk(usage=usage), CHAT_DONE]
     finished = played("openai", *stream, asked=request("openai", max_output_tokens=5)).finished
