@@ -70,7 +70,7 @@ def test_github_annotates_the_place_of_a_failing_case(failing, run, monkeypatch,
     assert counts.startswith("9 cases in 2 documents: 8 passed, 1 failed")
     written = summary.read_text(encoding="utf-8")
     assert written.startswith("### policyengine test\n\n1 error.\n")
-    assert "some.test.yaml:7:7 | light: &lt;a>" in written
+    assert "some.test.yaml:7:7 | light: \\<a\\>" in written
 
 
 def test_github_lists_what_is_not_annotated_where_there_is_no_summary(light, write, run):
