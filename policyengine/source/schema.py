@@ -7,7 +7,8 @@ fetched. `schema_errors` turns what jsonschema says into messages.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -174,9 +175,27 @@ def _validator(schema: Schema) -> Any:
         from policyengine.source.foreign_schema import validator_class
 
         return validator_class()(schema, registry=_registry())
-    from jsonschema import Draft202012Validator
+    return _in_order()(schema, registry=_registry())
 
-    return Draft202012Validator(schema, registry=_registry())
+
+@cache
+def _in_order() -> Any:
+    """jsonschema's validator, which looks at keys beside the stated ones in the order of a set: no two runs agree on
+    which error is the first. Here it is that of the data."""
+    jsonschema: Any = import_module("jsonschema")
+    base = jsonschema.Draft202012Validator
+    stated = base.VALIDATORS["additionalProperties"]
+
+    def additional(validator: Any, wanted: Any, data: Any, schema: Any) -> Iterator[Any]:
+        if not isinstance(wanted, dict) or not isinstance(data, dict):
+            yield from stated(validator, wanted, data, schema)
+            return
+        patterns = [re.compile(pattern) for pattern in schema.get("patternProperties", ())]
+        for key, value in data.items():
+            if key not in schema.get("properties", ()) and not any(pattern.search(key) for pattern in patterns):
+                yield from validator.descend(value, wanted, path=key)
+
+    return jsonschema.validators.extend(base, {"additionalProperties": additional})
 
 
 @cache

@@ -53,6 +53,13 @@ def test_inputs_without_places() -> None:
     assert validate_input([], schema) == ["the input is an empty list; expected a mapping"]
 
 
+def test_errors_of_keys_that_are_free_come_in_the_order_of_the_data() -> None:
+    wrong = dict.fromkeys("qwertyuiopasdfghjkl", 1)
+    catalogue = load_schema("model-catalogue")
+    schema = {"$id": catalogue["$id"], **catalogue["properties"]["spec"]["properties"]["usage"]}
+    assert [line.partition(" is")[0] for line in validate_input(wrong, schema)] == [f"`{name}`" for name in wrong]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_packaged_schema_is_one_and_its_references_lead_somewhere(name: str) -> None:
     from jsonschema import Draft202012Validator
