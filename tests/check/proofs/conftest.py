@@ -30,7 +30,9 @@ def write(folder: Path, kind: str, name: str, spec: dict[str, Any]) -> Path:
 @pytest.fixture
 def table_policy(tmp_path: Path) -> Loader:
     def loaded(spec: dict[str, Any]) -> Policy:
-        complete = {"rules": [], "default": {"outcome": {"x": 0}}, "on_error": {"x": -1}, **spec}
+        complete = {"rules": [], "on_error": {"x": -1}, **spec}
+        if spec.get("hit") != "collect":  # it has none: where no rule matches, nothing is collected
+            complete.setdefault("default", {"outcome": {"x": 0}})
         complete["input"] = {"type": "object", "additionalProperties": False, **complete["input"]}
         complete["input"].setdefault("required", list(complete["input"]["properties"]))
         return load(write(tmp_path, "Table", "t", complete)).policy("t")
