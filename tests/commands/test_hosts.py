@@ -113,7 +113,7 @@ def test_the_action_annotates_failing_policy_tests(repository, monkeypatch):
     found = list(steps(fmt="false"))
     assert [(name, status) for name, status, _ in found] == [("Lint", 0), ("Tests", 1)]
     assert "::error file=policies/ladders/floor.test.yaml,line=" in found[-1][2]
-    assert "actual auto: 8000; decided by below_warn" in Path("summary.md").read_text()
+    assert "actual auto: 8000; decided by below\\_warn" in Path("summary.md").read_text()
 
 
 def test_the_action_asks_for_as_much_coverage_as_is_wanted(repository):
