@@ -55,6 +55,16 @@ KNOWN = {
         True,
         ERROR,
     ),
+    "an error within a list that is made": Fault(
+        "`&&` and `||` take no notice of an error beside a value that decides, wherever below them it arose.",
+        lambda text, ours, theirs: (
+            theirs == ERROR
+            and bool(re.search(r"\.(map|filter)\(", text) and re.search(r"&&|\|\||\.(all|exists)\(", text))
+        ),
+        "false && [0].map(v, 1 / v) == []",
+        False,
+        ERROR,
+    ),
     "text of null": Fault(
         "string() takes bools, numbers, strings, bytes, timestamps and durations: null has no such conversion.",
         lambda text, ours, theirs: ours == ERROR and "string(" in text and bool(re.search(r"\bn\b|null", text)),
