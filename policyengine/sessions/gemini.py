@@ -1,10 +1,13 @@
 """Gemini contents, as a JSON document or as JSONL.
 
 A content of the user role starts a turn unless it brings function responses. Calls and responses pair by id
-where they have one, else by name in order.
+where they have one, else by name in order. Field names may be in camel case, as the API writes them, or in snake case,
+as the objects of Google's SDK for Python are written out.
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from policyengine.sessions.build import Builder, RoundDraft
 from policyengine.sessions.content import (
@@ -36,9 +39,9 @@ class GeminiReader:
 
     def header(self, fields: Json) -> None:
         """Take what stands around the contents: the model, the system instruction and tool definitions."""
+        fields = _as_sent(fields)
         self._model = as_str(fields.get("model")) or as_str(fields.get("modelVersion"))
-        system = fields.get("systemInstruction", fields.get("system_instruction"))
-        self.builder.add(user_part(part) for part in parts_of(system))
+        self.builder.add(user_part(part) for part in parts_of(fields.get("systemInstruction")))
         self.builder.add(json_part(tool) for tool in as_list(fields.get("tools")))
 
     def again(self) -> None:
@@ -46,6 +49,7 @@ class GeminiReader:
 
     def record(self, content: Json) -> str | None:
         """Take one content; give the reason if it is no part of the session."""
+        content = _as_sent(content)
         role = content.get("role")
         if not isinstance(content.get("parts"), list):
             return "unknown type"
@@ -89,10 +93,29 @@ def parts_of(content: object) -> list[Json]:
     if isinstance(content, str):
         return [{"text": content}]
     return [
-        {"text": part} if isinstance(part, str) else part
+        {"text": part} if isinstance(part, str) else _as_sent(part, _INNER)
         for part in as_list(as_dict(content).get("parts"))
         if isinstance(part, (dict, str))
     ]
+
+
+_INNER: Final = frozenset({"functionCall", "functionResponse", "inlineData", "fileData"})
+"""Fields of a part with fields of their own. The arguments of a call and what it gave stand deeper, as they are."""
+
+
+def _as_sent(fields: Json, inner: frozenset[str] = frozenset()) -> Json:
+    """Give the fields, and those of the `inner` ones, as the API names them; one that is null says nothing."""
+    found: Json = {}
+    for key, value in fields.items():
+        if value is not None:
+            name = _camel(key)
+            found[name] = _as_sent(value) if name in inner and isinstance(value, dict) else value
+    return found
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others) if first and others else name
 
 
 def prompt_of(parts: list[Json]) -> str:
@@ -188,7 +211,7 @@ def take_output(builder: Builder, draft: RoundDraft, part: Json) -> None:
 
 def read_usage(value: object) -> Usage | None:
     """Read `usageMetadata`."""
-    fields = as_dict(value)
+    fields = _as_sent(as_dict(value))
     return reported(
         Usage(
             input=as_count(fields.get("promptTokenCount")),

@@ -1,6 +1,7 @@
 """Each format's fixture reads as data/expected.json says, and only its content tells which format it is."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,31 @@ def test_messages_one_a_line_read_like_a_document():
     contents = json.loads((DATA / "gemini.json").read_text(encoding="utf-8"))["contents"]
     session = read_text("\n".join(map(json.dumps, contents)))
     assert (session.format, len(session.rounds), len(session.turns)) == ("gemini", 2, 2)
+
+
+def test_gemini_contents_as_the_objects_of_the_sdk_are_written_out_read_like_those_that_were_sent():
+    """`model_dump_json` of a content gives snake case, with a null for every field that is not set."""
+
+    def written_out(value, keys=True):
+        if isinstance(value, list):
+            return [written_out(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        found = {
+            re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), key) if keys else key: (
+                written_out(item, keys=key not in ("args", "response"))
+            )
+            for key, item in value.items()
+        }
+        unset = dict.fromkeys(("text", "thought", "function_call", "function_response", "inline_data", "file_data"))
+        return {**unset, **found} if keys else found
+
+    sent = json.loads((DATA / "gemini.json").read_text(encoding="utf-8"))
+    sent["contents"][1]["parts"][1]["functionCall"]["args"] = {"max_count": 1, "none": None}
+    session = read_text(json.dumps(sent))
+    assert "max_count" in session.rounds[0].calls[0].arguments
+    assert outline(read_text(json.dumps(written_out(sent)))) == outline(session)
+    assert read_text(json.dumps(written_out(sent))).rounds == session.rounds
 
 
 def test_progress_reports_bytes_up_to_the_end():
