@@ -21,6 +21,7 @@ from policyengine.source.finding import Finding, Severity
 from policyengine.source.resources import schemas_folder
 from policyengine.source.schema_code import function_of
 from policyengine.source.schema_quick import FOREIGN, Check, Compiler, UnsupportedError
+from policyengine.source.schema_words import DOCUMENT, INPUT
 
 if TYPE_CHECKING:
     from policyengine.source.schema_errors import Complaint
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["CODE", "input_check", "input_misfits", "load_schema", "validate", "validate_input"]
 
 CODE = "schema"
-
-DOCUMENT, INPUT = "the document", "the input"
-"""What the judged data is called in messages."""
 
 # Base for relative references between schema files; it names a place inside the package, not on the disk.
 _BASE = "file:///schemas/"

@@ -15,7 +15,6 @@ from typing import Any
 from policyengine.source import schema_words as words
 from policyengine.source.core_schema import surprise
 from policyengine.source.nearest import did_you_mean, nearest
-from policyengine.source.schema import DOCUMENT, INPUT
 from policyengine.source.schema_references import about_key, known_keys
 from policyengine.source.secrets import looks_secret
 
@@ -46,7 +45,7 @@ class Complaint:
 
 
 def complaints(
-    errors: Iterable[Any], validator: Any, style: StyleOf, prefix: Path, whole: str = DOCUMENT
+    errors: Iterable[Any], validator: Any, style: StyleOf, prefix: Path, whole: str = words.DOCUMENT
 ) -> list[Complaint]:
     """The complaints that `errors` of jsonschema amount to, without doubles.
 
@@ -184,7 +183,7 @@ class _Explainer:
     def _missing(self, error: Any, path: Path) -> Complaint:
         key = _missing_key(error)
         plain = f"{self._plain_field(path)} has no {key}"
-        message = plain if self._whole == INPUT else f"{self._field(path)} lacks the key `{key}`"
+        message = plain if self._whole == words.INPUT else f"{self._field(path)} lacks the key `{key}`"
         return Complaint(path, message, plain, self._hint_of_key(key, error), missing=(key,))
 
     def _hint_of_key(self, key: str, error: Any) -> str:

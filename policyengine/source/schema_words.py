@@ -9,6 +9,9 @@ from typing import Any
 from policyengine.source.core_schema import resolve
 from policyengine.source.secrets import looks_secret, names_secret
 
+DOCUMENT, INPUT = "the document", "the input"
+"""What the judged data is called in messages."""
+
 # Lengths, in characters, that keep a message on one readable line.
 _SHOWN_VALUE = 60
 _SHOWN_TEXT = 160
