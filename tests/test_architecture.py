@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,16 @@ def test_imports_only_go_down(path: Path) -> None:
     )
     # What a user imports sits on top; only the commands are above it.
     assert layer == "commands" or "policyengine" not in imported
+
+
+def test_no_two_modules_import_each_other() -> None:
+    """Also not by way of others, nor by an import inside a function. An `__init__` only names what users import."""
+    named = {_name(path): path for path in MODULES if path.name != "__init__.py"}
+    graph = {name: {other for other in _imports(path) if other in named} for name, path in named.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 def test_only_one_module_imports_celpy() -> None:
