@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from policyengine.rules.compile import compile_table
 from tests.bench import adapter, routing
 from tests.bench.__main__ import rows, shown
+from tests.conftest import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +64,9 @@ def test_the_adapter_is_measured_against_the_bare_sdk():
 def test_prompts_are_as_long_as_they_say():
     for length, prompt in routing.PROMPTS.items():
         assert abs(len(prompt) - int(length.replace(" ", ""))) <= 1
+
+
+def test_the_rows_in_the_readme_are_those_of_the_page():
+    rows = re.findall(r"^\|.*\|$", README.split("<!-- rows of docs/bench.md -->")[1].split("\n## ")[0], re.MULTILINE)
+    assert len(rows) > 4
+    assert set(rows) <= set((ROOT / "docs" / "bench.md").read_text(encoding="utf-8").splitlines())
