@@ -7,6 +7,7 @@ summary as long as its cap allows, and marks them `counterfactual`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate, zip_longest
@@ -84,6 +85,8 @@ class SessionReplay:
     rounds: list[RoundReplay] = field(default_factory=list)
     refetches: list[Refetch] = field(default_factory=list)
     """What was read again after each recorded compaction."""
+    unlisted: Mapping[str, int] = field(default_factory=dict)
+    """Calls by the name of their tool, of tools whose kind is not known, the most frequent first."""
 
     @property
     def compactions(self) -> list[RoundReplay]:
@@ -93,7 +96,7 @@ class SessionReplay:
 
 def replay(session: Session, loop: Loop, options: Options) -> SessionReplay:
     """Every round of a session under the policies of `loop`."""
-    result = SessionReplay(session)
+    result = SessionReplay(session, unlisted=unlisted_tools(session, loop))
     result.rounds.extend(rounds(session, loop, options))
     result.refetches.extend(refetched(session, loop))
     return result
@@ -102,6 +105,18 @@ def replay(session: Session, loop: Loop, options: Options) -> SessionReplay:
 def refetched(session: Session, loop: Loop) -> list[Refetch]:
     """What was read again after each recorded compaction of a session."""
     return refetches(session, Compressor(loop)) if session.recorded_compactions else []
+
+
+def unlisted_tools(session: Session, loop: Loop) -> dict[str, int]:
+    """Calls of tools that the tool catalogue does not list and that say nothing themselves, by name.
+
+    Tools of MCP servers are left out: policies know them as such.
+    """
+    counts: Counter[str] = Counter()
+    for call in (call for item in session.rounds for call in item.calls if call.said is None):
+        about = loop.classify(call.name, call.arguments)
+        counts[call.name] += not about["listed"] and not about["mcp"]
+    return {name: count for name, count in counts.most_common() if count}
 
 
 def rounds(session: Session, loop: Loop, options: Options) -> Iterator[RoundReplay]:

@@ -83,7 +83,7 @@ def command(
     if log is None:
         refuse_idle("says how records are written; give --log FILE", "log_prompts")
     from policyengine.check.recorded_window import window_recorded
-    from policyengine.check.replay import Options, SessionReplay, refetched, rounds
+    from policyengine.check.replay import Options, SessionReplay, refetched, rounds, unlisted_tools
     from policyengine.commands import replay_text
     from policyengine.commands.replay_json import as_json, round_json
     from policyengine.kinds.loop import Loop
@@ -102,7 +102,7 @@ def command(
         for path in sessions:
             with _progress(path) as advance:
                 session = read_session(path, advance)
-            one = SessionReplay(session, refetches=refetched(session, loop))
+            one = SessionReplay(session, refetches=refetched(session, loop), unlisted=unlisted_tools(session, loop))
             again = {item.round: item for item in one.refetches}
             for row in rounds(session, loop, options):
                 one.rounds.append(row)

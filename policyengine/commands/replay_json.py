@@ -58,6 +58,7 @@ def session_json(one: SessionReplay) -> dict[str, Any]:
         "skipped_lines": sum(session.skipped.values()),
         "skipped": dict(session.skipped),
         "noted": dict(session.noted),
+        "unlisted_tools": dict(one.unlisted),
     }
 
 

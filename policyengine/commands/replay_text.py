@@ -25,6 +25,8 @@ _GAP = 2
 
 _TIER_STYLE = {"warn": "yellow", "auto": "dark_orange", "hard": "red"}
 _NO_WINDOW = "window unknown: no thresholds; give it with --window N"
+_NAMES = 10
+"""Tools without a kind that are named."""
 _LONGEST_VALUE = 300
 """Characters of an input shown in the text of one round."""
 
@@ -166,7 +168,16 @@ def _session_totals(one: SessionReplay) -> list[str]:
         lines.append(f"skipped {sum(session.skipped.values())} of {counted(session.lines, 'line')}: {shown}")
     if session.noted:
         lines.append("noted: " + ", ".join(f"{name} {count}" for name, count in session.noted.items()))
+    if one.unlisted:
+        lines.append(_unlisted(one.unlisted))
     return lines
+
+
+def _unlisted(calls: Mapping[str, int]) -> str:
+    """Whether such a tool changes anything is not known, so that what is said of routing rests on a guess."""
+    shown = ", ".join(f"{name} {count}" for name, count in islice(calls.items(), _NAMES))
+    more = f" and {thousands(len(calls) - _NAMES)} more" if len(calls) > _NAMES else ""
+    return f"tools of no known kind: {shown}{more}; a policy of kind ToolCatalogue says what they do"
 
 
 def _refetched(item: Refetch) -> str:

@@ -55,6 +55,41 @@ def test_codex_brings_its_window_and_one_round_a_response(run, shared, name, rou
     assert 0 < one["cache"]["p50"] <= one["cache"]["p90"] <= 1
 
 
+def test_tools_of_no_known_kind_are_named_and_listed_ones_are_not(run, tmp_path):
+    names = [
+        "our_deploy",
+        "our_deploy",
+        "mcp__files__write",
+        "read_file",
+        *(f"tool_{number:02}" for number in range(11)),
+    ]
+    messages = [{"role": "user", "content": "what is this about?"}]
+    for index, name in enumerate(names):
+        call = {"id": str(index), "type": "function", "function": {"name": name, "arguments": "{}"}}
+        messages.append({"role": "assistant", "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": str(index), "content": "done"})
+    session = tmp_path / "session.json"
+    session.write_text(json.dumps(messages), encoding="utf-8")
+
+    (one,) = run("replay", session, "--bundle", "built-in", "--format", "json").json["sessions"]
+    assert one["unlisted_tools"] == {"our_deploy": 2, **{f"tool_{number:02}": 1 for number in range(11)}}
+    out = run("replay", session, "--bundle", "built-in").out
+    assert "tools of no known kind: our_deploy 2, tool_00 1, " in out
+    assert "tool_08 1 and 2 more; a policy of kind ToolCatalogue says what they do" in out
+    assert "mcp__" not in out
+
+    # Named in a catalogue of one's own they have a kind.
+    run("init", tmp_path / "own", "--only", "ToolCatalogue")
+    tools = tmp_path / "own" / "tools.yaml"
+    text = tools.read_text(encoding="utf-8").replace(
+        "  tools:\n", f"  tools:\n    - {{tool: ours, kind: execute, names: {sorted({*names} - {'read_file'})}}}\n"
+    )
+    tools.write_text(text, encoding="utf-8")
+    found = run("replay", session, "--bundle", tmp_path / "own", "--format", "json").json
+    assert found["sessions"][0]["unlisted_tools"] == {}
+    assert "tools of no known kind" not in run("replay", SAMPLE).out
+
+
 def test_the_json_has_the_documented_fields(run):
     document = run("replay", SAMPLE, "--format", "json").json
     assert {"sessions", "routing", "directives"} <= set(document)
