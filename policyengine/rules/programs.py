@@ -10,7 +10,7 @@ from policyengine.cel.environment import Environment
 from policyengine.cel.errors import Issue
 from policyengine.cel.limits import MAX_STATIC_COST
 from policyengine.cel.program import Program
-from policyengine.cel.syntax import Ident, walk
+from policyengine.cel.syntax import Ident, Words, walk
 from policyengine.cel.types import DYN
 from policyengine.rules.frozen import frozen
 from policyengine.rules.table import Expression, Outcome, Table
@@ -48,6 +48,11 @@ class Programs:
         for result in (*self.results, self.default):
             found += result.computed.values()
         return [*found, *self.outputs.values()]
+
+    def word_lists(self) -> frozenset[str]:
+        """The names of the word lists that some expression looks for."""
+        nodes = (node for one in self.everything() if one.node is not None for node in walk(one.node))
+        return frozenset(node.name for node in nodes if isinstance(node, Words))
 
 
 def read_programs(table: Table) -> Programs:

@@ -159,17 +159,25 @@ def _ladders(name: str, renamed: str | None, found: tuple[Change, ...], old: Pol
 
 
 def _deciding(data: Mapping[str, Any]) -> Any:
-    """What of a document decides: not its descriptions, its claims, or who owns it."""
-    return {"kind": data["kind"], "spec": _stripped({k: v for k, v in data["spec"].items() if k != "properties"})}
+    """What of a document decides: not the descriptions of its rows, its claims, or who owns it."""
+    spec = {key: _undescribed(value) for key, value in data["spec"].items() if key != "properties"}
+    return {"kind": data["kind"], "spec": _in_order(spec)}
 
 
-def _stripped(value: Any) -> Any:
+def _undescribed(part: Any) -> Any:
+    """A list of rows without their descriptions. Deeper down `description` is a name like any other."""
+    if not isinstance(part, list):
+        return part
+    return [{k: v for k, v in row.items() if k != "description"} if isinstance(row, dict) else row for row in part]
+
+
+def _in_order(value: Any) -> Any:
     if isinstance(value, dict):
-        return [(key, _stripped(item)) for key, item in value.items() if key != "description"]
-    return [_stripped(item) for item in value] if isinstance(value, list) else value
+        return [(key, _in_order(item)) for key, item in value.items()]
+    return [_in_order(item) for item in value] if isinstance(value, list) else value
 
 
 def _words(policy: Policy) -> Mapping[str, tuple[str, ...]]:
     """The word lists that a policy asks for."""
-    text = str(policy.spec)
-    return {name: listed for name, listed in policy.table.words.items() if f"words.{name}" in text}
+    used = policy.compiled.programs.word_lists()
+    return {name: listed for name, listed in policy.table.words.items() if name in used}

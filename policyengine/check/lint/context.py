@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from policyengine.cel import syntax
 from policyengine.check.lint.conditions import Formulas
 from policyengine.check.lint.ladders import Curve
 from policyengine.kinds.bundle import TESTS, Bundle, check, files, unread
@@ -94,14 +93,7 @@ class Context:
     @cached_property
     def searched_words(self) -> frozenset[str]:
         """The word lists that some expression of the bundle looks for in a text."""
-        return frozenset(
-            node.name
-            for policy in self.policies.values()
-            for program in policy.compiled.programs.everything()
-            if program.node is not None
-            for node in syntax.walk(program.node)
-            if isinstance(node, syntax.Words)
-        )
+        return frozenset().union(*(policy.compiled.programs.word_lists() for policy in self.policies.values()))
 
     @cached_property
     def tools(self) -> Tools | None:

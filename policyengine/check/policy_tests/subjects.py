@@ -16,7 +16,7 @@ from policyengine.kinds.policy import Policy
 from policyengine.kinds.registry import KINDS
 from policyengine.kinds.spec import Spec, SpecError
 from policyengine.kinds.word_lists import entries
-from policyengine.rules.table import HitPolicy, Outcome, Table
+from policyengine.rules.table import HitPolicy
 from policyengine.source.document import Document
 from policyengine.source.errors import InputError
 
@@ -96,9 +96,8 @@ class Subjects:
             return frozenset({name})
         lists = entries(self._subjects[name].document.data["spec"])
         readers = (
-            other for other in self._subjects
-            if any(f"words.{word}" in text for text in _texts(self.policy(other).table) for word in lists)
-        )  # fmt: skip
+            other for other in self._subjects if self.policy(other).compiled.programs.word_lists() & lists.keys()
+        )
         return frozenset({name, *readers})
 
     def policy(
@@ -184,14 +183,3 @@ def _words(subjects: Iterable[Subject]) -> Words:
         if subject.kind.name == word_lists.NAME:
             lists.update(entries(subject.document.data["spec"]))
     return lists
-
-
-def _texts(table: Table) -> Iterable[str]:
-    yield from (expression.text for expression in table.derived.values())
-    yield from (expression.text for expression in table.outputs.values())
-    outcomes: list[Outcome] = [table.default]
-    for rule in table.rules:
-        outcomes.append(rule.outcome)
-        if rule.when is not None:
-            yield rule.when.text
-    yield from (expression.text for outcome in outcomes for expression in outcome.computed.values())

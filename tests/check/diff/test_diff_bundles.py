@@ -441,3 +441,55 @@ def test_every_collected_rule_counts(tmp_path: Path, old: str, new: str, effect:
         (tmp_path / f"{name}.yaml").write_text(text)
     found = _run(str(tmp_path / "one.yaml"), str(tmp_path / "two.yaml"), "--format", "json").output
     assert json.loads(found)["policies"][0]["effect"] == effect
+
+
+NAMED_DESCRIPTION = """apiVersion: policyengine/v1
+kind: Table
+metadata: {name: t, version: 1.0.0}
+spec:
+  input: {type: object, required: [n], properties: {n: {type: integer, description: A number.}}}
+  constants: {description: 3}
+  derived: {large: n > 7}
+  rules:
+    - {id: large, description: Large ones., when: large, outcome: {description: large, of: {description: deep}}}
+    - {id: some, when: n > description, outcome: {description: some}}
+  on_error: {description: none}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        ("description: 3", "description: 4", "different"),
+        ("{description: large,", "{description: huge,", "different"),
+        ("{description: deep}", "{description: deeper}", "different"),
+        ("{description: 3}\n  derived: {large: n > 7}", "{}\n  derived: {large: n > 7, description: '3'}", "same"),
+        ("description: Large ones.", "description: The large ones.", "same"),
+        ("description: A number.", "description: Some number.", "same"),
+    ],
+)
+def test_only_the_description_of_a_row_or_an_input_decides_nothing(
+    tmp_path: Path, old: str, new: str, effect: str
+) -> None:
+    assert old in NAMED_DESCRIPTION
+    for name, text in (("one", NAMED_DESCRIPTION), ("two", NAMED_DESCRIPTION.replace(old, new, 1))):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    found = json.loads(_run(str(tmp_path / "one.yaml"), str(tmp_path / "two.yaml"), "--format", "json").output)
+    assert found["policies"][0]["effect"] == effect
+
+
+@pytest.mark.parametrize("asked", ["words.verbs", "words . verbs", "words.\n verbs"])
+def test_a_word_list_counts_however_its_name_is_written(tmp_path: Path, asked: str) -> None:
+    for name, word in (("one", "repair"), ("two", "mend")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "all.yaml").write_text(
+            "apiVersion: policyengine/v1\nkind: WordLists\nmetadata: {name: w, version: 1.0.0}\n"
+            f"spec: {{words: {{verbs: {{latin: [{word}]}}}}}}\n---\n"
+            "apiVersion: policyengine/v1\nkind: Table\nmetadata: {name: t, version: 1.0.0}\nspec:\n"
+            "  input: {type: object, required: [p], properties: {p: {type: string}}}\n"
+            f"  rules: [{{id: a, when: {json.dumps(f'p.mentions({asked})')}, outcome: {{r: 1}}}}]\n"
+            "  on_error: {r: 0}\n"
+        )
+    found = json.loads(_run(str(tmp_path / "one"), str(tmp_path / "two"), "--format", "json").output)
+    changes = {row["name"]: row["changes"] for row in found["policies"]}
+    assert [change["text"] for change in changes["t"]] == ["the word lists it uses changed"]

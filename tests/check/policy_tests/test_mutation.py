@@ -137,7 +137,8 @@ def test_mutants_that_there_is_no_time_for_are_a_failure(good, run):
     assert "not tried" in result.out
 
 
-def test_a_word_that_is_dropped_is_noticed_only_by_a_case_with_it(tmp_path, run):
+@pytest.mark.parametrize("asked", ["words.colour", "words . colour"])
+def test_a_word_that_is_dropped_is_noticed_only_by_a_case_with_it(tmp_path, run, asked):
     (tmp_path / "words.yaml").write_text(
         "apiVersion: policyengine/v1\nkind: WordLists\n"
         "metadata: {name: words, version: 1.0.0, owner: us, description: Some.}\n"
@@ -148,7 +149,7 @@ def test_a_word_that_is_dropped_is_noticed_only_by_a_case_with_it(tmp_path, run)
         "apiVersion: policyengine/v1\nkind: Table\n"
         "metadata: {name: light, version: 1.0.0, owner: us, description: Some.}\n"
         "spec:\n  input: {type: object, properties: {text: {type: string}}, required: [text]}\n"
-        "  rules: [{id: coloured, when: text.mentions(words.colour), outcome: {found: true}}]\n"
+        f"  rules: [{{id: coloured, when: text.mentions({asked}), outcome: {{found: true}}}}]\n"
         "  default: {id: plain, outcome: {found: false}}\n  on_error: {found: false}\n",
         encoding="utf-8",
     )
