@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import islice
+from types import FrameType
 from typing import Any, Final
 
 from policyengine.source.regex import PatternError, search_of, utf8
@@ -31,6 +34,11 @@ MAX_PATTERN_MEMORY: Final = 2 << 20
 
 MAX_STEPS: Final = 50_000
 """Keywords that may be looked at while one value is judged."""
+
+_FRAMES: Final = 8
+"""Python's frames that a keyword within a keyword takes; jsonschema's deepest way (`not`, `if`) takes six."""
+_SPARE_FRAMES: Final = 100
+"""Frames that are left for what a keyword does beside judging: making validators, following references."""
 
 _DIALECTS: Final = {
     "https://json-schema.org/draft/2020-12/schema": "Draft202012Validator",
@@ -257,25 +265,62 @@ def _nothing() -> Any:
     return import_module("referencing").Registry()
 
 
-_left: ContextVar[list[int] | None] = ContextVar("steps left", default=None)
+@dataclass(slots=True)
+class _Left:
+    """What may still be taken: steps, and keywords within keywords."""
+
+    steps: int
+    levels: int
+
+
+_left: ContextVar[_Left | None] = ContextVar("what is left", default=None)
 
 
 @contextmanager
 def _budget() -> Iterator[None]:
-    token = _left.set([MAX_STEPS])
+    token = _left.set(_Left(MAX_STEPS, _free_levels()))
     try:
         yield
     finally:
         _left.reset(token)
 
 
+def _free_levels() -> int:
+    """Keywords within keywords that the stack still takes, whatever they are."""
+    free = sys.getrecursionlimit() - _SPARE_FRAMES
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        free -= 1
+        frame = frame.f_back
+    return free // _FRAMES
+
+
 def _step(count: int = 1) -> None:
     left = _left.get()
     if left is None:
         return
-    left[0] -= count
-    if left[0] < 0:
+    left.steps -= count
+    if left.steps < 0:
         raise UncheckableError(f"judging the data by the schema takes more than {MAX_STEPS} steps")
+
+
+@contextmanager
+def _level() -> Iterator[None]:
+    """Within one more keyword. The stack must not run out: below jsonschema lies code that is not Python, which then
+    raises what no `except Exception` catches, and writes to stderr."""
+    left = _left.get()
+    if left is None:
+        yield
+        return
+    before = left.levels
+    # Most keywords take fewer frames than were counted on, so what is left is counted again.
+    left.levels = before - 1 if before > 1 else _free_levels()
+    try:
+        if left.levels <= 0:
+            raise UncheckableError("the data is nested too deeply for the schema")
+        yield
+    finally:
+        left.levels = before
 
 
 @cache
@@ -296,7 +341,8 @@ def _counted(keyword: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
     def judged(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
         # A list of required keys is looked through as a whole.
         _step(1 + (len(wanted) if isinstance(wanted, list) else 0))
-        yield from keyword(validator, wanted, value, schema) or ()
+        with _level():
+            yield from keyword(validator, wanted, value, schema) or ()
 
     return judged
 

@@ -148,6 +148,40 @@ def test_what_cannot_be_judged_is_said(name: str) -> None:
     assert said in str(error.value)
 
 
+ENDLESS: dict[str, Any] = {
+    "not": {"not": {"$ref": "#"}},
+    "anyOf": {"anyOf": [{"type": "integer"}, {"$ref": "#"}]},
+    "if": {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"if": {"$ref": "#/$defs/a"}}]}}},
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_the_stack_does_not_run_out_wherever_the_caller_stands_on_it(
+    name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # What jsonschema stands on answers a stack that runs out with an exception of its own, which is no `Exception`.
+    schema = ForeignSchema(ENDLESS[name])
+
+    def below(frames: int) -> str:
+        if frames:
+            return below(frames - 1)
+        with pytest.raises(UncheckableError) as error:
+            schema.misfit("x")
+        return str(error.value)
+
+    for frames in range(0, 400, 7):
+        assert "nested too deeply" in below(frames)
+    assert capfd.readouterr().err == ""
+
+
+def test_data_of_a_schema_that_repeats_itself_may_be_deep() -> None:
+    schema = ForeignSchema({"type": "object", "properties": {"inside": {"type": "array", "items": {"$ref": "#"}}}})
+    tree: Any = {"inside": []}
+    for _ in range(45):
+        tree = {"inside": [{}, tree]}
+    assert schema.misfit(tree) is None
+
+
 def test_nothing_is_ever_fetched() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
