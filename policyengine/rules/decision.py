@@ -32,6 +32,11 @@ class EvaluationError:
     nothing could be looked at."""
     message: str
 
+    @property
+    def clash(self) -> bool:
+        """Whether nothing failed to evaluate: two rules match, of which only one may."""
+        return self.message.startswith("only one rule may match")
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -15,7 +15,7 @@ from policyengine.check.proofs.searching import Search
 from policyengine.check.proofs.solver import Term, both, either, no
 from policyengine.check.proofs.symbols import Symbol
 from policyengine.kinds.policy import Policy
-from policyengine.rules.decision import Decision, EvaluationError
+from policyengine.rules.decision import Decision
 from policyengine.rules.table import HitPolicy
 from policyengine.source.counts import counted
 
@@ -100,9 +100,9 @@ class TableProof:
             found = self._symbol(claim.text, made)
             return either(found.error, no(found.term)), self._fails(claim.text)
         if claim.text == UNIQUE:
-            return either(*made.clashes.values()), lambda _, decision: any(map(_clash, decision.errors))
+            return either(*made.clashes.values()), lambda _, decision: any(error.clash for error in decision.errors)
         if claim.text == NO_ERRORS:
-            return either(*made.failures.values()), lambda _, seen: not all(map(_clash, seen.errors))
+            return either(*made.failures.values()), lambda _, seen: not all(error.clash for error in seen.errors)
         empty = self.policy.table.hit is not HitPolicy.COLLECT and not any(_filled(self.read))
         return (made.none if empty else False), lambda _, decision: not decision.outcome
 
@@ -206,10 +206,6 @@ class TableProof:
 
 def _by(rule: str) -> Confirm:
     return lambda _, decision: rule in (decision.rules or (() if decision.errors else (DEFAULT,)))
-
-
-def _clash(error: EvaluationError) -> bool:
-    return "only one rule may match" in error.message
 
 
 def _filled(read: Read) -> Iterator[bool]:

@@ -71,6 +71,13 @@ def test_null_fails_where_nobody_asked(tmp_path: Path, conditions: list[str], ru
     assert all(f"the condition of `{rule}` fails" in message for message in found)
 
 
+def test_two_rules_that_match_null_do_not_fail_on_it(tmp_path: Path) -> None:
+    unique = "  hit: unique\n"
+    assert _linted(tmp_path, ["u == null", "u == null || n > 5"], "null-operand", unique) == []
+    assert len(_linted(tmp_path, ["u == null", "u == null || n > 5"], "range-overlap", unique)) == 1
+    assert len(_linted(tmp_path, ["u == null", "n > 5 && u > 3"], "null-operand", unique)) == 1
+
+
 def test_what_the_owner_accepts_is_not_said(tmp_path: Path) -> None:
     accepted = '  properties: [{id: p, check: no-errors, accepted: {domain: "u == null", reason: never here}}]\n'
     assert _linted(tmp_path, ["u > 3"], "null-operand", accepted) == []

@@ -88,7 +88,8 @@ def _fails(policy: Policy, found: dict[Term, Any], rule: str) -> bool:
     input = trial_input(policy, found)
     if input is None:
         return False
-    failed = any(error.where == f"rule {rule}" for error in policy.compiled.decide_once(input).errors)
+    errors = policy.compiled.decide_once(input).errors
+    failed = any(error.where == f"rule {rule}" and not error.clash for error in errors)
     return failed and fits(input, policy.input_schema) and not _accepted(policy, input)
 
 
