@@ -12,6 +12,12 @@ class CelError(PolicyEngineError):
     """An expression could not be evaluated. The message never holds a value of the input."""
 
 
+class Failure(str):
+    """What a trace holds of a part of an expression that failed: the error's text, and no text that the part gave."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Issue:
     """One problem in an expression.

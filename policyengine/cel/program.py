@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from policyengine.cel.checker import check
 from policyengine.cel.environment import Environment
-from policyengine.cel.errors import CelError, CelSyntaxError, Issue
+from policyengine.cel.errors import CelError, CelSyntaxError, Failure, Issue
 from policyengine.cel.interpreter import Interpreter
 from policyengine.cel.parser import parse
 from policyengine.cel.resolve import resolve
@@ -96,7 +96,7 @@ class Program:
             return seen
 
         def note(node: Node, value: Any) -> None:
-            seen[self.text[node.offset : node.end]] = str(value) if isinstance(value, CelError) else value
+            seen[self.text[node.offset : node.end]] = Failure(value) if isinstance(value, CelError) else value
 
         node = self.node
         with suppress(CelError):  # the leaf that failed has told so

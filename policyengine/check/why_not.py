@@ -34,12 +34,14 @@ _MOST_PASSES = 100
 RULE = "rule"
 """The name that stands for the deciding rule in a wanted outcome."""
 
-_MISSING = object()
+MISSING = object()
+"""Stands for the value of a field that an input does not have: null would be a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """An input that gives the wanted outcome. `changes` holds path, old and new value of each changed field."""
+    """An input that gives the wanted outcome. `changes` holds path, old and new value of each changed field; where an
+    input does not have the field, `MISSING` stands for the value."""
 
     input: Mapping[str, Any]
     changes: tuple[tuple[str, Any, Any], ...]
@@ -92,7 +94,7 @@ class _Goal:
         outcome, rule = seen_outcome(decision)
         if self.name == RULE:
             return bool(rule == self.value) or self.value in decision.rules  # several with hit policy `collect`
-        found = outcome.get(self.name, _MISSING)
+        found = outcome.get(self.name, MISSING)
         return bool(type(found) is type(self.value) and found == self.value)
 
     def nearest(self, old: Mapping[str, Any], new: dict[str, Any]) -> Nearest:
@@ -226,7 +228,7 @@ def _closer(old: Mapping[str, Any], new: dict[str, Any], goal: _Goal) -> dict[st
     """The same fields changed, but each by less: numbers to where it just holds, lists by one item or field."""
     best = _restored(old, new, goal)
     for name in list(best):
-        if old.get(name, _MISSING) == best[name] and type(old.get(name)) is type(best[name]):
+        if old.get(name, MISSING) == best[name] and type(old.get(name)) is type(best[name]):
             continue
         if isinstance(best[name], list) and isinstance(old.get(name), list):
             best = _restored(old, _closer_list(old[name], name, best, goal), goal)
@@ -331,7 +333,7 @@ def _tried(policy: Policy, read: Read, input: Mapping[str, Any], goal: _Goal) ->
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     for name in dict.fromkeys((*old, *new)):
-        yield from _difference(name, old.get(name, _MISSING), new.get(name, _MISSING))
+        yield from _difference(name, old.get(name, MISSING), new.get(name, MISSING))
 
 
 def _difference(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -339,9 +341,9 @@ def _difference(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]
         return
     if isinstance(old, dict) and isinstance(new, dict):
         for name in dict.fromkeys((*old, *new)):
-            yield from _difference(f"{path}.{name}", old.get(name, _MISSING), new.get(name, _MISSING))
+            yield from _difference(f"{path}.{name}", old.get(name, MISSING), new.get(name, MISSING))
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (one, two) in enumerate(zip(old, new, strict=True)):
             yield from _difference(f"{path}[{index}]", one, two)
     else:
-        yield path, None if old is _MISSING else old, None if new is _MISSING else new
+        yield path, old, new

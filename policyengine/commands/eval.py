@@ -150,6 +150,13 @@ def _shown(source: str) -> str:
     return "stdin" if source == "-" else source
 
 
+def _seen(value: Any) -> str:
+    """What a part of a condition was, or why it was nothing."""
+    from policyengine.cel.errors import Failure
+
+    return f"error: {value}" if isinstance(value, Failure) else json.dumps(value, ensure_ascii=False, default=str)
+
+
 def _text(decision: Any) -> str:
     lines = [f"{decision.policy} {decision.version}"]
     by = ", ".join(decision.rules) or ("on_error" if decision.errors else "default")
@@ -161,10 +168,7 @@ def _text(decision: Any) -> str:
         lines.append("")
         for step in decision.trace:
             lines.append(f"  {step.status.value:<8} {step.rule}" + (f"   {step.when}" if step.when else ""))
-            lines += [
-                f"             {name} = {json.dumps(value, ensure_ascii=False, default=str)}"
-                for name, value in step.values.items()
-            ]
+            lines += [f"             {name} = {_seen(value)}" for name, value in step.values.items()]
             if step.error:
                 lines.append(f"             {step.error}")
     return "\n".join(lines)

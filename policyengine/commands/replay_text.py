@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from policyengine.cel.errors import Failure
 from policyengine.check.replay import RoundReplay, SessionReplay
 from policyengine.check.replay_totals import cache_totals, directive_totals, estimate_totals, routing_totals
 from policyengine.commands.options import counted, noun, thousands
@@ -236,6 +237,8 @@ def one_round(one: SessionReplay, row: RoundReplay) -> str:
 
 
 def _short(value: object) -> str:
+    if isinstance(value, Failure):
+        return f"error: {value}"
     text = json.dumps(
         value, ensure_ascii=False, default=lambda item: dict(item) if hasattr(item, "keys") else str(item)
     )

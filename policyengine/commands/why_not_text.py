@@ -41,7 +41,7 @@ def as_json(answer: Answer) -> dict[str, Any]:
         "why": answer.why,
         "nearest": [
             {
-                "changes": [{"path": path, "old": old, "new": new} for path, old, new in one.changes],
+                "changes": [_change(*change) for change in one.changes],
                 "rule": one.rule,
                 "input": dict(one.input),
             }
@@ -50,6 +50,17 @@ def as_json(answer: Answer) -> dict[str, Any]:
     }
 
 
+def _change(path: str, old: Any, new: Any) -> dict[str, Any]:
+    """One changed field as data; a value that is not there has no key."""
+    from policyengine.check.why_not import MISSING
+
+    return {"path": path} | {name: value for name, value in (("old", old), ("new", new)) if value is not MISSING}
+
+
 def _short(value: Any) -> str:
+    from policyengine.check.why_not import MISSING
+
+    if value is MISSING:
+        return "missing"
     shown = json.dumps(value, ensure_ascii=False)
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"

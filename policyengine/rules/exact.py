@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policyengine.cel.errors import CelError
+from policyengine.cel.errors import CelError, Failure
 from policyengine.cel.program import Program
 from policyengine.rules.decision import Decision, EvaluationError, RuleStatus, Step
 from policyengine.rules.programs import Programs, Result
@@ -43,8 +43,8 @@ class DerivedValues(Mapping[str, Any]):
         return len(self.programs)
 
     def shown(self) -> dict[str, Any]:
-        """The values that were needed; for one that failed, its error's text."""
-        return {name: str(value) if isinstance(value, CelError) else value for name, value in self.known.items()}
+        """The values that were needed; for one that failed, its error as a Failure."""
+        return {name: Failure(value) if isinstance(value, CelError) else value for name, value in self.known.items()}
 
 
 class _Above(Mapping[str, Any]):

@@ -67,6 +67,16 @@ def test_a_number_is_changed_no_further_than_needed() -> None:
     assert ladder.outcome({**one["input"], "tokens": one["input"]["tokens"] - 1})["tier"] == "auto"
 
 
+def test_a_field_that_an_input_does_not_have_is_missing_and_not_null() -> None:
+    given = ("compaction-gate", "rule=asked", "forced=false", "auto=null")
+    text = _run(*given, form="text").stdout
+    assert "  asked  missing → true\n" in text
+    changes = [row["changes"] for row in json.loads(_run(*given).stdout)["why_not"]["nearest"]]
+    assert [{"path": "asked", "new": True}] in changes
+    # A field that is null has a value.
+    assert "  auto  null → " in _run("compaction-gate", "rule=below_auto", *given[2:], form="text").stdout
+
+
 # Numbers beside each other: none of them can be changed by less while the others stay.
 FURTHER = [
     ("tier=auto", {"window": None, "tokens": 5}, 76_700),  # on smaller windows `hard` comes first

@@ -40,6 +40,39 @@ def test_the_trace_says_what_each_rule_saw(run):
     assert step["values"] == {"strategy": "always_fast"}
 
 
+def test_a_part_of_a_condition_that_failed_is_shown_as_an_error_and_not_as_a_text(run, tmp_path):
+    (tmp_path / "labels.yaml").write_text(
+        """
+apiVersion: policyengine/v1
+kind: Table
+metadata: {name: labels, version: 1.0.0}
+spec:
+  input:
+    type: object
+    properties:
+      labels: {type: object, additionalProperties: {type: string}}
+      name: {type: string}
+    required: [labels, name]
+  rules:
+    - id: ours
+      when: labels.team == "ours" && name == "bob"
+      outcome: {mine: true}
+  default: {outcome: {mine: false}}
+  on_error: {mine: false}
+""",
+        encoding="utf-8",
+    )
+    given = ("labels", "--bundle", tmp_path, "--set", "labels={}", "--set", "name=no such key: 'team'", "--trace")
+    log = tmp_path / "log.jsonl"
+    found = run("eval", *given, "--log", log)
+    assert found.status == 0
+    assert "labels.team = error: no such key: 'team'\n" in found.out
+    assert "name = \"no such key: 'team'\"" in found.out
+    assert run("log", "check", log).status == 0
+    (step,) = run("eval", *given, "--format", "json").json["trace"]
+    assert step["values"]["labels.team"] == "no such key: 'team'"
+
+
 def test_text_names_the_rule(run):
     found = run("eval", "routing", "--example", "--set", "prompt=修复这个测试")
     assert "decided by  further_action" in found.out

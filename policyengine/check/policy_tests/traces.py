@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policyengine.cel.errors import Failure
 from policyengine.check.policy_tests.running import ABSENT, CaseResult, Mismatch, rules_of
 from policyengine.rules.decision import RuleStatus, Step
 
@@ -32,7 +33,7 @@ def deciding_lines(result: CaseResult) -> Iterator[str]:
     by = {step.rule: step for step in decision.trace}
     for name in rules_of(decision):
         step = by.get(name)
-        yield f"decided   by {name}" + (f"   {_flat(step.when)}" if step is not None and step.when else "")
+        yield f"decided   by {name}" + (f": {_flat(step.when)}" if step is not None and step.when else "")
         if step is not None and step.values:
             seen = (f"{_flat(value)} = {shown_value(given, hidden)}" for value, given in step.values.items())
             yield f"          {', '.join(seen)}"
@@ -74,7 +75,9 @@ def step_json(step: Step, hidden: bool) -> dict[str, Any]:
 
 
 def shown_value(value: Any, hidden: bool) -> str:
-    """A value on one line. `hidden` keeps the texts of a recorded session to themselves."""
+    """A value on one line, or why there is none. `hidden` keeps the texts of a recorded session to themselves."""
+    if isinstance(value, Failure):
+        return f"error: {value}"
     return _value(_plain(value, hidden))
 
 

@@ -57,7 +57,7 @@ def test_only_the_first_failing_case_of_a_policy_shows_its_trace(write, light, r
     assert shown[at + 1 : at + 5] == [
         '  expected  rule: ["wait"]',
         '  actual    rule: ["go"]',
-        '  decided   by go   color == "green"',
+        '  decided   by go: color == "green"',
         '            color = "green"',
     ]
     assert "2 failing cases shown without the trace: --trace shows all" in shown
@@ -73,6 +73,17 @@ def test_a_failing_case_in_short_shows_the_error_that_decided(write, light, run)
     )
     found = run("test", file, "--bundle", light)
     assert "  decided   by on_error\n            input: the input has no color" in found.out
+
+
+def test_a_part_of_a_condition_that_failed_is_shown_as_an_error_and_not_as_a_text(write, light, run):
+    start = "    base: red\n    rule: go\n    variant: "
+    file = write(
+        f"""{RED}  - name: a\n{start}{{"rules[0].when": '[0][seconds + 1] == 1 && color == "amber"'}}\n"""
+        f"""  - name: b\n{start}{{"rules[1].when": '[0][seconds + 1] == 1 || color == "red"'}}\n"""
+    )
+    found = run("test", file, "--bundle", light)
+    assert "\n             [0][seconds + 1] = error: index out of range\n" in found.out
+    assert '\n            [0][seconds + 1] = error: index out of range, color = "red"\n' in found.out
 
 
 def test_a_failing_step_says_which_one(write, light, run):
