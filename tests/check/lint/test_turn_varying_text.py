@@ -17,8 +17,10 @@ FOUND = [
     # a system text, what of it is found
     ("Today is {date}.", ["{date}"]),
     ("Today is {current_date}, at {time_now}.", ["{current_date}", "{time_now}"]),
-    ("{{ now }} {{cwd}} ${CWD} $PWD %(today)s <date> $(date)", ["{{ now }}", "{{cwd}}", "${CWD}", "$PWD", "%(today)s",
-                                                               "<date>", "$(date)"]),
+    ("{{ now }} {{cwd}} ${CWD} $PWD %(today)s $(date)", ["{{ now }}", "{{cwd}}", "${CWD}", "$PWD", "%(today)s",
+                                                        "$(date)"]),
+    ("The folder is `{cwd}`, the day: 2026-11-30.", ["{cwd}", "2026-11-30"]),
+    ("Use tags like <date>. It is 2026-11-30", ["2026-11-30"]),
     ("{currentDate} {workingDirectory} {gitStatus} {sessionId}", ["{currentDate}", "{workingDirectory}", "{gitStatus}",
                                                                  "{sessionId}"]),
     ("{env.cwd} {git-status} {working directory}", ["{env.cwd}", "{git-status}", "{working directory}"]),
@@ -37,6 +39,10 @@ FINE = [
     'Answer with {"text": "...", "date": "..."} and {sections}; update {summary_format} {language} {max_items}.',
     "Say dates as YYYY-MM-DD, times as HH:MM, and where you are working. {updated} {candidate} {timeout_limit}",
     "Use $1, $2 and 16:9, chapter 2:3, version 2026.1, port 8080.",
+    "Put the patch between <diff> and </diff> tags. Name a branch <user>/<branch>; `git show <commit>` shows one.",
+    "Write dates in ISO form, for example 2026-01-31, e.g. '2026-01-31', such as \"2026-01-31T10:00:00Z\".",
+    "Lines of a log look like `10:32:01 ERROR text`. Cite as file:line:column, main.py:12:34.",
+    "日期写成 ISO 格式，例如：2026-01-31。",
     "An id looks like 123e4567. Run `git status` before you commit; look at the current directory.",
 ]
 
@@ -95,6 +101,16 @@ def test_the_list_of_those_kinds_is_whole() -> None:
                 if isinstance(part, dict) and str(part.get("description", "")).lower().startswith("system text"):
                     said.add((file.name.removesuffix(".schema.json"), name))
     assert said <= held
+
+
+def test_a_field_of_an_input_is_no_system_text(tmp_path: Path) -> None:
+    (tmp_path / "t.yaml").write_text(
+        "apiVersion: policyengine/v1\nkind: Table\nmetadata: {name: t, version: 1.0.0, owner: me}\nspec:\n"
+        "  input:\n    type: object\n    required: [operating_system]\n    properties:\n"
+        "      operating_system: {type: string, description: Its image of 2026-11-30.}\n"
+        "  rules: [{id: a, when: operating_system == 'x', outcome: {r: 1}}]\n  on_error: {r: 0}\n"
+    )
+    assert CODE not in {one.code for one in lint(tmp_path, Config()).findings}
 
 
 def test_a_table_of_ones_own_too(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ from policyengine.check.lint.rule import Hit, Rule
 from policyengine.source.finding import Severity
 from policyengine.source.resources import schemas_folder
 
-# The ways in which templates write a name: {name}, {{ name }}, ${name}, $name, %(name)s, <name>, $(name).
+# The ways in which templates write a name: {name}, {{ name }}, ${name}, $name, %(name)s, $(name). Angle brackets are
+# none of them: in a prompt they are tags, or stand for what the model fills in.
 _NAME = r"([A-Za-z][A-Za-z0-9_.-]*(?: [a-z]+)?)"
-_PLACEHOLDER = re.compile(rf"\{{\{{?\s*{_NAME}\s*\}}?\}}|\$[{{(]{_NAME}[}})]|\$([A-Za-z_]\w*)|%\({_NAME}\)s|<{_NAME}>")
+_PLACEHOLDER = re.compile(rf"\{{\{{?\s*{_NAME}\s*\}}?\}}|\$[{{(]{_NAME}[}})]|\$([A-Za-z_]\w*)|%\({_NAME}\)s")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 
 
@@ -28,6 +29,8 @@ class _Varying:
     longest: int
     """Words of the longest name."""
     written: tuple[tuple[str, Callable[[str], Iterator[Any]]], ...]
+    introduced: tuple[str, ...]
+    """Words before an example."""
 
 
 def check(context: Context) -> Iterator[Hit]:
@@ -35,7 +38,8 @@ def check(context: Context) -> Iterator[Hit]:
     varying = _varying()
     for document in context.documents:
         for path, value in walk(document.data["spec"], ("spec",)):
-            if not isinstance(value, str) or not _is_system(path, varying):
+            # A table's `input` is a JSON Schema: a field may be called so and holds no text.
+            if not isinstance(value, str) or path[:2] == ("spec", "input") or not _is_system(path, varying):
                 continue
             for start, end, what in _found(value, varying):
                 place = document.place_in(path, start, end - start)
@@ -61,7 +65,17 @@ def _candidates(text: str, varying: _Varying) -> Iterator[tuple[int, int, str]]:
         if _varies(name, varying):
             yield found.start(), found.end(), f"`{found.group()}` is another one each turn and stands"
     for what, matches in varying.written:
-        yield from ((*found.span(), f"{what} is written out") for found in matches(text))
+        yield from (
+            (*found.span(), f"{what} is written out")
+            for found in matches(text)
+            if not _is_example(text[: found.start()], varying)
+        )
+
+
+def _is_example(before: str, varying: _Varying) -> bool:
+    """Whether what is behind a text shows how such things are written: in code, behind a colon, or said to be one."""
+    quoted = before.count("`") % 2 == 1
+    return quoted or before.endswith(":") or before.rstrip(" \"'“‘(").lower().endswith(varying.introduced)
 
 
 def _varies(name: str, varying: _Varying) -> bool:
@@ -80,6 +94,7 @@ def _varying() -> _Varying:
         frozenset(data["names"]),
         max(name.count("_") + 1 for name in data["names"]),
         tuple((row["what"], re2.compile(row["pattern"]).finditer) for row in data["patterns"]),
+        tuple(data["introduced"]),
     )
 
 
