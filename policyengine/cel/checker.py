@@ -39,10 +39,13 @@ from policyengine.source.finding import Severity
 Scope = dict[str, Type]
 
 
-def check(root: Node, environment: Environment) -> list[Issue]:
-    """Give every node of a resolved tree its type, and tell what is wrong, in the order of the text."""
+def check(root: Node, environment: Environment, holding: Node | None = None) -> list[Issue]:
+    """Give every node of a resolved tree its type, and tell what is wrong, in the order of the text.
+
+    `holding` is a condition, read in the same environment, that is known to hold where this is evaluated.
+    """
     checker = _Checker(environment)
-    checker.visit(root, {}, Guards())
+    checker.visit(root, {}, Guards() if holding is None else Guards().after(holding, True))
     for node in walk(root):
         if node.type.params or node.type.kind == "var":
             node.type = checker.unifier.resolved(node.type, t.DYN)
@@ -132,7 +135,8 @@ class _Checker:
                 node.end,
             )
         if node.name not in self.environment.words:
-            hint = nearest(node.name, self.environment.words)
+            known = f"known: {', '.join(sorted(self.environment.words)) or 'none'}"
+            hint = nearest(node.name, self.environment.words) or known
             return self.report("unknown-words", f"unknown word list {node.name!r}", node.offset, node.end, hint)
         return t.WORDS
 
@@ -284,7 +288,8 @@ class _Checker:
         result, _ = self.match([t.BOOL, yes, no], SIGNATURES["?:"])
         if result is None:
             message = f"the two results differ: {self.show(yes)} and {self.show(no)}"
-            return self.report("operands", message, node.yes.offset, node.no.end, "wrap one in dyn() if that is meant")
+            hint = advice("?:", (yes, no)) or "wrap one in dyn() if that is meant"
+            return self.report("operands", message, node.yes.offset, node.no.end, hint)
         return result
 
     def index(self, node: Index, scope: Scope, guards: Guards) -> Type:

@@ -57,10 +57,12 @@ class Program:
     """An expression that was read and checked.
 
     `type` is what it gives (`error` when it cannot be read), `issues` what is wrong with it. A program with issues can
-    still be evaluated as far as it goes; one that could not be read raises CelError.
+    still be evaluated as far as it goes; one that could not be read raises CelError. `holding` is a condition over the
+    same environment that is known to hold wherever this one is evaluated: a field that it asks for is there.
     """
 
-    def __init__(self, text: str, environment: Environment) -> None:
+    def __init__(self, text: str, environment: Environment, holding: Program | None = None) -> None:
+        self._holding = holding.node if holding is not None else None
         self.text = text
         self.environment = environment
         self.node: Node | None = None
@@ -75,7 +77,7 @@ class Program:
 
     def _read(self) -> None:
         node = resolve(parse(self.text), self.environment)
-        self.issues = tuple(check(node, self.environment))
+        self.issues = tuple(check(node, self.environment, self._holding))
         self.node = node
         self.type = node.type
 

@@ -75,7 +75,7 @@ class _Reader:
             programs.environment = programs.environment.with_variables({name: known})
         for rule in table.rules:
             programs.conditions.append(None if rule.when is None else self.condition(rule.when))
-            programs.results.append(self.result(rule.outcome))
+            programs.results.append(self.result(rule.outcome, programs.conditions[-1]))
         programs.default = self.result(table.default)
         programs.on_error = frozen(table.on_error)
         programs.outputs = {name: self.program(one) for name, one in table.outputs.items()}
@@ -83,8 +83,8 @@ class _Reader:
         if programs.cost > MAX_STATIC_COST:
             self.report_cost()
 
-    def program(self, expression: Expression) -> Program:
-        program = Program(expression.text, self.programs.environment)
+    def program(self, expression: Expression, holding: Program | None = None) -> Program:
+        program = Program(expression.text, self.programs.environment, holding)
         self.programs.issues.extend((expression, issue) for issue in program.issues)
         if program.node is not None:
             self.programs.cost += static_cost(program.node)
@@ -96,8 +96,8 @@ class _Reader:
             self.report(expression, "not-bool", f"a condition must be bool, this is {program.type}", None)
         return program
 
-    def result(self, outcome: Outcome) -> Result:
-        computed = {name: self.program(expression) for name, expression in outcome.computed.items()}
+    def result(self, outcome: Outcome, when: Program | None = None) -> Result:
+        computed = {name: self.program(expression, when) for name, expression in outcome.computed.items()}
         return Result(frozen(outcome.literals), computed)
 
     def report(

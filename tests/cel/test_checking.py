@@ -49,6 +49,7 @@ FINDINGS = [
     ("«startsWith»(s, 'a')", "unknown-function", "unknown function", "x.startsWith()"),
     ("s.«contains»(i)", "operands", "'contains' does not take string.(int)", "string.contains(string)"),
     ("s.mentions(«words.acton»)", "unknown-words", "unknown word list 'acton'", "did you mean 'action'?"),
+    ("s.mentions(«words.unheard»)", "unknown-words", "unknown word list 'unheard'", "known: action"),
     ("s.«mentions»('fix')", "operands", "'mentions' does not take", "words"),
     ("«words.action» == words.action", "operands", "only be looked for", None),
     ("i.«x» == 1", "no-fields", "a value of type int has no fields", None),
@@ -56,6 +57,7 @@ FINDINGS = [
     ("li[«'a'»] == 1", "operands", "[] does not take list(int) and string", None),
     ("{«1.5»: 1} == {}", "map-key", "double keys", None),
     ("b ? «1 : 'a'»", "operands", "the two results differ: int and string", "dyn()"),
+    ("i > (b ? «1 : 1.5»)", "operands", "the two results differ: int and double", "write 1.0 for a double"),
     ("'%d'.format(«['a']»)", "operands", "%d does not take string", None),
     ("b &«&»", "syntax", "ends where a value is expected", None),
     ("b «&» b", "syntax", "unexpected character '&'", "&&"),
@@ -117,6 +119,15 @@ def test_nothing_to_say(text):
     program = compile_expression(text, ENVIRONMENT)
     assert program.issues == ()
     assert str(program.type) == "bool"
+
+
+def test_all_known_word_lists_are_named_however_many_there_are():
+    many = Environment.of_schema(SCHEMA, words={f"list_{number:02}": ("a",) for number in range(20)})
+    (issue,) = compile_expression("s.mentions(words.unheard)", many).issues
+    assert "list_00, list_01" in (issue.hint or "")
+    assert "list_19" in (issue.hint or "")
+    (issue,) = compile_expression("s.mentions(words.unheard)", Environment.of_schema(SCHEMA)).issues
+    assert issue.hint == "known: none"
 
 
 SCHEMAS = [

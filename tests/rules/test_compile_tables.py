@@ -275,6 +275,18 @@ ISSUES = {
     "computed": (table({"a": ("flag", {"x": "tokn"})}), "unknown-name"),
     "outputs": (table({"a": "flag"}, outputs={"x": "tokens + ratio"}), "operands"),
     "enum": (table({"a": "kind == 'edt'"}), "never-true"),
+    "an optional field that only another rule asks for": (
+        table({"a": "has(input.note) && flag", "b": ("flag", {"x": "note"})}),
+        "optional-field",
+    ),
+    "an optional field that its rule does not need": (
+        table({"a": ("has(input.note) || flag", {"x": "note"})}),
+        "optional-field",
+    ),
+    "an optional field that the rule knows to be missing": (
+        table({"a": ("!has(input.note)", {"x": "note"})}),
+        "optional-field",
+    ),
     "cost": (
         table({"a": "big.all(a, big.all(b, big.all(c, a + b > c)))"}, constants={"big": list(range(200))}),
         "cost",
@@ -287,6 +299,15 @@ def test_issue(name):
     tested, code = ISSUES[name]
     compiled = compile_table(tested)
     assert [issue.code for _, issue in compiled.issues] == [code]
+
+
+def test_what_a_rule_has_asked_for_is_there_when_it_decides():
+    tested = table({"a": ("flag && has(input.note)", {"x": "note + '!'"}), "b": ("!!has(input.note)", {"x": "note"})})
+    compiled = compile_table(tested)
+    assert not compiled.issues
+    assert decided(compiled, {**INPUT, "note": "n"}).outcome == {"id": "a", "x": "n!"}
+    assert decided(compiled, {**INPUT, "note": "n", "flag": False}).outcome == {"id": "b", "x": "n"}
+    assert decided(compiled, INPUT).outcome == {"id": "default"}
 
 
 def test_cost_grows_with_what_is_declared():
