@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from policyengine.cel.limits import MAX_INT
 from policyengine.kinds.batch import AfterBatch, Batch
 from policyengine.kinds.before_send import BREAKER_FIELDS, BeforeSend, LoopState
 from policyengine.kinds.bundle import builtin
@@ -226,13 +227,14 @@ class Deciding:
 
 
 def _joined(state: LoopState, shared: State | None, now_ms: int) -> LoopState:
-    """A session's state with the shared breaker. A time that lies ahead (a clock was set back) counts as now."""
+    """A session's state with the shared breaker. A time that lies ahead (a clock was set back) counts as now; what is
+    no count that can go on (damaged) as not there."""
     if shared is None:
         return state
     fields: dict[str, Any] = {}
     for name in BREAKER_FIELDS:
         value = shared.get(name)
-        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_INT
         if name.endswith("_at_ms"):
             fields[name] = min(value, now_ms) if whole and isinstance(value, int) else None
         else:

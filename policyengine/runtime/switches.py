@@ -78,8 +78,7 @@ class Switches:
         policy, most = live.policy("KillSwitch"), live.settings["kill_switch_rounds"]
 
         def step(before: State | None) -> tuple[State | None, tuple[Made, bool]]:
-            kept = before.get("recent") if before is not None else None
-            recent = [*(kept if isinstance(kept, list) else []), int(fell_back)][-most:]
+            recent = [*_recent(before), int(fell_back)][-most:]
             tripped = before is not None and before.get("tripped") is True
             given = {"fast_rounds": len(recent), "fallbacks": sum(recent), "tripped": tripped}
             made = Made(policy, given, policy.decide(given))
@@ -91,11 +90,20 @@ class Switches:
         return (made.input["fast_rounds"], made.input["fallbacks"]) if turned_off else None
 
 
+def _recent(state: State | None) -> list[int]:
+    """The last fast rounds: 1 for each that fell back, else 0. What is neither (damaged) is left out."""
+    kept = state.get("recent") if state is not None else None
+    return [one for one in kept if type(one) is int and one in (0, 1)] if isinstance(kept, list) else []
+
+
 def _calls(state: State | None, after_ms: int, now_ms: int | None) -> list[list[int | str]]:
-    """The counted calls later than `after_ms`: when, and what for. A time that lies ahead counts as now."""
+    """The counted calls later than `after_ms`: when, and what for. A time that lies ahead counts as now; what is no
+    call (damaged) is left out."""
     kept = state.get("calls") if state is not None else None
     found: list[list[int | str]] = []
     for one in kept if isinstance(kept, list) else []:
+        if not isinstance(one, list) or [type(part) for part in one] != [int, str]:
+            continue
         at, use = one
         at = at if now_ms is None else min(at, now_ms)
         if at > after_ms:

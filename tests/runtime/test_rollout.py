@@ -14,7 +14,7 @@ import pytest
 from redis_server import redis_server
 from runtime_kit import LOOK, Script, adapter, calls, events, fault, of, quick, says, texts, tool
 
-from policyengine.runtime.events import AttemptEnded, FastTurnedOff, Routed
+from policyengine.runtime.events import AttemptEnded, Degraded, FastTurnedOff, Routed
 from policyengine.runtime.rollout import Rollout
 from policyengine.runtime.state.opening import open_store
 from policyengine.runtime.state.sqlite import SqliteStore
@@ -53,6 +53,31 @@ def test_the_adapter_obeys_the_stage_in_the_store(stage: str | None, asked: bool
     access = next(r for r in log.records if r["kind"] == "FastAccess")
     assert access["outcome"]["allowed"] is (decision == "fast")
     assert access["input"].get("stage") == stage
+
+
+DAMAGED = [
+    # a key of the store, what another hand has left there
+    ("fast-calls", {"calls": [[1], ["x", 2], 5, None, [1, 2, 3], [True, "routing"], {"at": 1}, "ab"]}),
+    ("fast-calls", {"calls": 7}),
+    ("kill-switch", {"recent": ["x", None, [1], 2, -1, 0.5], "tripped": "no"}),
+    ("kill-switch", {"recent": {"a": 1}}),
+    ("rollout", {"stage": 5, "fast": [], "since_ms": "x"}),
+    ("breaker", {"consecutive_failures": 2**63, "rescues": 10**30, "generation": 2**63 - 1, "opened_at_ms": 10**25}),
+    ("breaker", {"consecutive_failures": "3", "rescues": [], "generation": None, "opened_at_ms": -1}),
+]
+
+
+@pytest.mark.parametrize(("key", "left"), DAMAGED)
+def test_what_is_damaged_in_the_store_counts_as_not_there(key: str, left: dict[str, Any]) -> None:
+    script = Script([*TURN, *TURN])
+    store = MemoryStore()
+    made, _ = adapter(script, bundle=quick(), store=store, shared_breaker=True)
+    asyncio.run(store.update(f"{key}:{made.rollout.kill_key.partition(':')[2]}", lambda _: (left, None)))
+    one = _session(made, fast_routing=True)
+    for _ in range(2):
+        found = asyncio.run(events(one.send("show me the file")))
+        assert of(found, Degraded) == []
+        assert of(found, Routed)[0].decision == "fast"
 
 
 def test_what_the_stage_policy_says_of_a_stage_counts_and_not_its_name() -> None:
