@@ -89,7 +89,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("checkout") / "project"
     copy.mkdir()
     skipped = shutil.ignore_patterns("__pycache__", "*.pyc", "_bundled")
-    for name in ("policyengine", "policies", "schemas"):
+    for name in ("policyengine", "policies", "schemas", "examples"):
         shutil.copytree(ROOT / name, copy / name, ignore=skipped)
     for name in (
         "pyproject.toml",
@@ -101,7 +101,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ".gitignore",
     ):
         shutil.copy(ROOT / name, copy / name)
-    for stray in ("policies/.env", "policies/notes.txt", "policyengine/.env", "schemas/key.pem", ".env"):
+    for stray in (
+        "policies/.env",
+        "policies/notes.txt",
+        "policyengine/.env",
+        "schemas/key.pem",
+        "examples/policies/.env",
+        ".env",
+    ):
         (copy / stray).write_text("SECRET=1\n")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-t", "sdist"]
     subprocess.run(command, cwd=copy, check=True, capture_output=True)
@@ -112,7 +119,7 @@ def _expected(copy: Path) -> tuple[set[str], set[str]]:
     code = {path.relative_to(copy).as_posix() for path in copy.glob("policyengine/**/*.py")}
     data = {
         path.relative_to(copy).as_posix()
-        for pattern in ("policies/**/*.yaml", "schemas/**/*.json")
+        for pattern in ("policies/**/*.yaml", "schemas/**/*.json", "examples/policies/*.yaml")
         for path in copy.glob(pattern)
     }
     return code | {"policyengine/py.typed"}, data
@@ -139,9 +146,11 @@ def test_an_installed_copy_finds_its_schemas_and_policies(built: Path, tmp_path:
     zipfile.ZipFile(wheel).extractall(tmp_path)
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from policyengine.source.resources import policies_folder, schemas_folder\n"
-        "print(policies_folder(), schemas_folder())"
+        "from policyengine.source.resources import example_folder, policies_folder, schemas_folder\n"
+        "print(policies_folder(), schemas_folder(), example_folder().parent)"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
     printed = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.split()
-    assert printed == [str(tmp_path / "policyengine" / "_bundled" / name) for name in ("policies", "schemas")]
+    assert printed == [
+        str(tmp_path / "policyengine" / "_bundled" / name) for name in ("policies", "schemas", "examples")
+    ]

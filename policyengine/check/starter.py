@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,7 @@ from policyengine.kinds.bundle import BUILT_IN, TESTS, builtin, files
 from policyengine.kinds.registry import KINDS
 from policyengine.source.errors import InputError
 from policyengine.source.nearest import did_you_mean
-from policyengine.source.resources import policies_folder, schemas_folder
+from policyengine.source.resources import example_folder, policies_folder, schemas_folder
 from policyengine.source.schema import load_schema
 from policyengine.source.text import shown_path
 from policyengine.source.yaml import read_documents
@@ -31,7 +32,8 @@ _DESCRIPTION = re.compile(r"^(  description:).*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """What was written: how many policies, files of tests and schemas, into which folder, as a bundle of which name."""
+    """What was written: how many policies (without the Bundle document), files of tests and schemas, into which folder,
+    as a bundle of which name."""
 
     folder: Path
     name: str
@@ -46,30 +48,40 @@ def write_starter(
     """Write a starter bundle into a new or empty folder.
 
     The bundle is called `name`, without one as the folder is. Without an owner its policies have none, and lint says
-    so. With `only` it holds the policies of these kinds, and extends the built-in bundle for all others. Raises
-    InputError where something lies in the folder already, for a name that is none, and for an unknown kind.
+    so. With `only` it holds the policies of these kinds, and extends the built-in bundle for all others; of tables it
+    has none, so the example stands for them. Raises InputError where something lies in the folder already, for a name
+    that is none, and for an unknown kind.
     """
     _check_kinds(only)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{shown_path(folder)} is not empty; name a new folder: policyengine init DIR")
+        raise InputError(f"{shown_path(folder)} is not empty; {_elsewhere(only)}")
     name = _checked(name) if name is not None else _named_after(folder)
     source = policies_folder()
-    counted = {True: 0, False: 0}
+    written = [(file, file.relative_to(source)) for file in files(source) if not only or _wanted(file, only)]
+    if "Table" in only:
+        example = example_folder()
+        written += [(file, file.relative_to(example)) for file in files(example) if file.name != "bundle.yaml"]
+    counted: Counter[str] = Counter()
     folder.mkdir(parents=True, exist_ok=True)
-    for file in files(source):
-        if only and not _wanted(file, only):
-            continue
-        relative = file.relative_to(source)
+    for file, relative in written:
         target = folder / relative
         target.parent.mkdir(parents=True, exist_ok=True)
         text = file.read_text(encoding="utf-8")
-        counted[_kind(text) == TESTS] += 1
+        counted[_kind(text)] += 1
         if _kind(text) == "Bundle":
             text = _called(text, name)
             if only:
                 text = _extending(text, only)
         target.write_text(_owned(_hinted(text, len(relative.parts) - 1), owner), encoding="utf-8")
-    return Starter(folder, name, counted[False], counted[True], _write_schemas(folder / SCHEMAS))
+    policies = counted.total() - counted[TESTS] - counted["Bundle"]
+    return Starter(folder, name, policies, counted[TESTS], _write_schemas(folder / SCHEMAS))
+
+
+def _elsewhere(only: Collection[str]) -> str:
+    """What to do where the folder is not empty: nothing is written beside what somebody else wrote."""
+    kinds = "".join(f" --only {kind}" for kind in only)
+    more = ", and move the policies and tests that you want" if only else ""
+    return f"name a new folder: policyengine init DIR{kinds}{more}"
 
 
 def _check_kinds(only: Collection[str]) -> None:

@@ -15,6 +15,7 @@ _FIRST = {
     "ladders/floor.yaml": "when a session is compacted",
     "routing.yaml": "which model answers a continuation",
     "tips.yaml": "which tip a person sees",
+    "review.yaml": "a table for a question of your own; this one is an example",
 }
 """What most people change first."""
 
@@ -25,7 +26,10 @@ _FIRST = {
 @click.argument("folder", metavar="[DIR]", default="policies", type=click.Path(path_type=Path))
 @click.option("--owner", metavar="TEAM", help="The team that answers for the policies; without it they have none.")
 @click.option(
-    "--only", metavar="KIND", multiple=True, help="Only policies of this kind; the built-in bundle for the rest."
+    "--only",
+    metavar="KIND",
+    multiple=True,
+    help="Only policies of this kind (again for more); the built-in bundle for the rest.",
 )
 @click.option("--name", metavar="NAME", help="What logs call the bundle; without it the name of DIR.")
 def command(folder: Path, owner: str | None, only: tuple[str, ...], name: str | None) -> None:
@@ -39,7 +43,7 @@ def command(folder: Path, owner: str | None, only: tuple[str, ...], name: str | 
         written = write_starter(folder, owner, name, only)
     where = shown_path(folder)
     parts = (
-        counted(written.policies, "policy", "policies"),
+        f"{counted(written.policies, 'policy', 'policies')}, and bundle.yaml",
         f"{counted(written.tests, 'file')} of tests beside them",
         f"{counted(written.schemas, 'schema')} for editors, in {SCHEMAS}",
     )

@@ -1,4 +1,4 @@
-"""Where the files that ship with the package are: the JSON Schemas and the default bundle."""
+"""Where the files that ship with the package are: the JSON Schemas, the default bundle, a table as example."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from policyengine.source.errors import InputError
 
 @cache
 def resource_folder(name: str) -> Path:
-    """The folder `schemas` or `policies`: the wheel's own copy, else the one in the checkout.
+    """The folder `schemas`, `policies` or `examples`: the wheel's own copy, else the one in the checkout.
 
     Raises InputError where neither is there, which means a broken installation.
     """
@@ -30,3 +30,8 @@ def schemas_folder() -> Path:
 def policies_folder() -> Path:
     """The folder of the default bundle."""
     return resource_folder("policies")
+
+
+def example_folder() -> Path:
+    """The folder of the example bundle: a table of nobody's agent, its word list and its tests."""
+    return resource_folder("examples") / "policies"

@@ -29,9 +29,9 @@ def test_it_says_what_it_wrote_and_what_to_do_next(run, tmp_path, monkeypatch):
     said = run("init", "agents/policies", "--owner", "my team").out
     folder = tmp_path / "agents" / "policies"
     tests = count(folder, "*.test.yaml")
-    policies, schemas = count(folder, "*.yaml") - tests, count(folder / ".schemas", "*.json")
-    assert f"  {policies} policies\n  {tests} files of tests beside them\n  {schemas} schemas for editors" in said
-    assert count(folder, "*.*") == policies + tests + schemas + 1  # and .schemas itself
+    policies, schemas = count(folder, "*.yaml") - tests - 1, count(folder / ".schemas", "*.json")
+    assert f"  {policies} policies, and bundle.yaml\n  {tests} files of tests beside them\n  {schemas} schemas" in said
+    assert count(folder, "*.*") == policies + tests + schemas + 2  # and bundle.yaml and .schemas themselves
     assert "policyengine lint agents/policies" in said
     for file in re.findall(r"^  edit (\S+)  ", said, re.MULTILINE):
         assert Path(file).is_file()
@@ -162,6 +162,30 @@ def test_a_bundle_of_some_kinds_extends_the_built_in_one(run, tmp_path, kinds):
     tested = run("test", folder, "--coverage", "--min", "100")
     assert tested.status == 0, tested.out[-2000:]
     assert run("context", "--bundle", folder, "--window", "200000").status == 0
+
+
+def test_a_table_has_no_built_in_one_so_the_example_is_written(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = run("init", "small", "--owner", "us", "--only", "Table").out
+    assert "  2 policies, and bundle.yaml\n  1 file of tests beside them\n" in said
+    assert "edit small/review.yaml" in said
+    assert run("lint", "small").out == "No findings.\n"
+    assert run("fmt", "--check", "small").status == 0
+    assert run("test", "small", "--coverage", "--min", "100").status == 0
+    assert data(tmp_path / "small" / "review.yaml")["metadata"]["owner"] == "us"
+
+
+def test_a_kind_for_a_bundle_that_is_there_is_written_elsewhere_and_moved(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("init", "small", "--owner", "us", "--only", "Tips")
+    found = run("init", "small", "--only", "Retry")
+    assert (found.status, found.out) == (2, "")
+    assert "policyengine init DIR --only Retry, and move the policies and tests that you want" in found.err
+    run("init", "more", "--owner", "us", "--only", "Retry")
+    for name in ("retry.yaml", "retry.test.yaml"):
+        (tmp_path / "more" / name).rename(tmp_path / "small" / name)
+    assert run("lint", "small").out == "No findings.\n"
+    assert run("test", "small").status == 0
 
 
 def test_an_unknown_kind_is_refused(run, tmp_path):
