@@ -36,11 +36,13 @@ class Live:
 
     def once(self, key: Hashable, work_out: Callable[[], T]) -> T:
         """What depends on nothing but this bundle and `key`: worked out when it is first asked for."""
-        if key not in self._known:
+        try:
+            found: T = self._known[key]  # one look: sessions in other threads may clear it meanwhile
+        except KeyError:
+            found = work_out()
             if len(self._known) >= _KNOWN:
                 self._known.clear()
-            self._known[key] = work_out()
-        found: T = self._known[key]
+            self._known[key] = found
         return found
 
     @cached_property
