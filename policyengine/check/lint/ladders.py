@@ -17,6 +17,7 @@ from policyengine.cel import CelError, compile_expression
 from policyengine.kinds.policy import Policy
 from policyengine.rules.exact import DerivedValues
 from policyengine.rules.programs import Programs
+from policyengine.source.counts import number
 
 # Where a ladder states no windows: from one token to ten times the largest window on the market.
 SMALLEST, LARGEST = 1, 10_000_000
@@ -142,7 +143,7 @@ def _straight(one: Point | None, middle: Point | None, two: Point | None) -> boo
 def windows(first: Point, last: Point, largest: int) -> str:
     """A range of windows in words."""
     if first.window == last.window:
-        return f"for the window {first.window:,}"
+        return f"for the window {number(first.window)}"
     if last.window >= largest:
-        return f"for every window from {first.window:,}"
-    return f"for windows from {first.window:,} to {last.window:,}"
+        return f"for every window from {number(first.window)}"
+    return f"for windows from {number(first.window)} to {number(last.window)}"

@@ -96,7 +96,7 @@ def test_the_call_may_write_what_the_ladder_reserves(found):
     assert found(CALL.replace("CAP", "20000") + LADDER) == []
     ((code, line, message),) = found(CALL.replace("CAP", "32000") + LADDER)
     assert (code, line) == ("reserve-not-cap", 5)
-    assert message == "`compact_max_output_tokens` is 32,000 here and 20,000 in the ladder `ladder`"
+    assert message == "`compact_max_output_tokens` is 32 000 here and 20 000 in the ladder `ladder`"
 
 
 def test_a_failure_that_the_owner_accepts_is_not_told_again(found):
@@ -110,3 +110,16 @@ def test_a_failure_that_the_owner_accepts_is_not_told_again(found):
     assert [code for code, _, _ in found(accepted)] == []
     too_narrow = accepted.replace("<= 400000.0", "<= 300000.0")
     assert [code for code, _, _ in found(too_narrow)] == ["self-hosting"]
+
+
+def test_numbers_in_messages_are_grouped_as_everywhere_else(run, tmp_path):
+    run("init", tmp_path / "own", "--only", "Ladder", "--owner", "us")
+    ladder = tmp_path / "own" / "ladders" / "floor.yaml"
+    text = (
+        ladder.read_text(encoding="utf-8")
+        .replace("pct: 0.7", "pct: 0.85")
+        .replace("hard_buffer: 3000", "hard_buffer: 0")
+    )
+    ladder.write_text(text, encoding="utf-8")
+    said = run("lint", tmp_path / "own").out
+    assert "for windows from 1 to 133 333: 113 334 + 20 000 tokens at 133 333" in said

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from policyengine.check.lint.context import Context
 from policyengine.check.lint.rule import Hit, Rule
+from policyengine.source.counts import number
 from policyengine.source.finding import Severity
 
 
@@ -24,8 +25,8 @@ def check(context: Context) -> Iterator[Hit]:
             if not known or len(known) < len(others) or fast["window"] <= max(known):
                 continue
             message = (
-                f"the fast model `{name}` has a window of {fast['window']:,}, larger than that of every other "
-                f"{provider} model ({max(known):,} at most)"
+                f"the fast model `{name}` has a window of {number(fast['window'])}, larger than that of every other "
+                f"{provider} model ({number(max(known))} at most)"
             )
             hint = "are fast and primary swapped, or is the window mistyped?"
             yield Hit(document.place(("spec", "fast_models", provider)), message, hint)
@@ -39,7 +40,7 @@ A fast model is the smaller sibling. Where its window is larger than that of eve
 the two were swapped or a window in the catalogue is wrong, and the veto `would_compress` protects nothing.
 """,
     bad="""\
-fast_models: {openai: acme-large}    # acme-large 1,000,000, acme-mini 128,000
+fast_models: {openai: acme-large}    # acme-large 1 000 000, acme-mini 128 000
 """,
     good="""\
 fast_models: {openai: acme-mini}

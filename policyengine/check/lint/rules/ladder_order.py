@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from policyengine.check.lint.context import Context
 from policyengine.check.lint.ladders import windows
 from policyengine.check.lint.rule import Hit, Rule
+from policyengine.source.counts import number
 
 
 def check(context: Context) -> Iterator[Hit]:
@@ -20,7 +21,7 @@ def check(context: Context) -> Iterator[Hit]:
             first, last = found
             message = (
                 f"`{low}` lies above `{high}` {windows(first, last, curve.last)}: "
-                f"{getattr(first, low):,} and {getattr(first, high):,} at {first.window:,}"
+                f"{number(getattr(first, low))} and {number(getattr(first, high))} at {number(first.window)}"
             )
             place = policy.document.key_place(("spec", "thresholds", high))
             yield Hit(place, message, f"bound `{high}` from below by `{low}`, for example with at_least:")

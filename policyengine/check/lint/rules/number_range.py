@@ -9,6 +9,7 @@ from typing import Any
 
 from policyengine.check.lint.context import Context
 from policyengine.check.lint.rule import Hit, Rule
+from policyengine.source.counts import number
 from policyengine.source.finding import Severity
 from policyengine.source.resources import schemas_folder
 
@@ -20,7 +21,8 @@ def check(context: Context) -> Iterator[Hit]:
         for path, value, sane in _numbers(kind, spec):
             if isinstance(value, bool) or not isinstance(value, int | float) or sane["least"] <= value <= sane["most"]:
                 continue
-            message = f"`{path[-1]}` is {value:,}; {sane['what']} lies between {sane['least']:,} and {sane['most']:,}"
+            bounds = f"{number(sane['least'])} and {number(sane['most'])}"
+            message = f"`{path[-1]}` is {number(value)}; {sane['what']} lies between {bounds}"
             yield Hit(document.place(("spec", *path)), message, "check the unit, and the number of digits")
 
 

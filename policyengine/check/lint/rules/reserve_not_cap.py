@@ -7,6 +7,7 @@ from typing import Any
 
 from policyengine.check.lint.context import Context
 from policyengine.check.lint.rule import Hit, Rule
+from policyengine.source.counts import number
 
 _CAP = "compact_max_output_tokens"
 _RESERVE = "summary_reserve"
@@ -17,7 +18,7 @@ def check(context: Context) -> Iterator[Hit]:
     for document in context.of_kind("Ladder"):
         constants = document.data["spec"].get("constants", {})
         if _differ(constants.get(_RESERVE), constants.get(_CAP)):
-            message = f"`{_RESERVE}` is {constants[_RESERVE]:,}, `{_CAP}` is {constants[_CAP]:,}"
+            message = f"`{_RESERVE}` is {number(constants[_RESERVE])}, `{_CAP}` is {number(constants[_CAP])}"
             hint = "the reserve has to be what the call may write: give both one value"
             yield Hit(document.place(("spec", "constants", _RESERVE)), message, hint)
     ladder, call = context.serving("Ladder"), context.serving("CompactionCall")
@@ -25,7 +26,7 @@ def check(context: Context) -> Iterator[Hit]:
         return
     mine, theirs = call.spec.get("constants", {}).get(_CAP), ladder.spec.get("constants", {}).get(_CAP)
     if _differ(mine, theirs):
-        message = f"`{_CAP}` is {mine:,} here and {theirs:,} in the ladder `{ladder.name}`"
+        message = f"`{_CAP}` is {number(mine)} here and {number(theirs)} in the ladder `{ladder.name}`"
         place = call.document.place(("spec", "constants", _CAP))
         yield Hit(place, message, "the call has to write no more than the ladder has reserved: give both one value")
 

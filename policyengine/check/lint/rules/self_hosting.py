@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from policyengine.check.lint.context import Context
 from policyengine.check.lint.ladders import Point, windows
 from policyengine.check.lint.rule import Hit, Rule
+from policyengine.source.counts import number
 from policyengine.source.finding import Severity
 
 
@@ -19,7 +20,7 @@ def check(context: Context) -> Iterator[Hit]:
                 continue
             message = (
                 f"when `auto` fires the compaction call does not fit {windows(first, last, curve.last)}: "
-                f"{last.auto:,} + {last.cap:,} tokens at {last.window:,}"
+                f"{number(last.auto)} + {number(last.cap)} tokens at {number(last.window)}"
             )
             place = policy.document.key_place(("spec", "thresholds", "auto"))
             yield Hit(place, message, "lower `auto` there, or accept it in a property of the ladder, with a reason")
