@@ -147,6 +147,7 @@ _LINES: dict[type, Callable[[Any], str | None]] = {
     e.LoopSuspected: lambda one: f"stopped: the same {one.what} came {counted(one.times, 'time')}",
     e.WindowUnknown: _windowless,
     e.CapabilityMissing: lambda one: f"{one.message}; {one.instead}",
+    e.ToolKindUnknown: lambda one: f"warning: tools of no known kind: {', '.join(one.tools)}; {one.instead}",
     e.FastTurnedOff: lambda one: (
         f"fast routing is off: {one.fallbacks} of {counted(one.fast_rounds, 'fast round')} fell back"
     ),

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from policyengine.runtime.events import TextWithdrawn as TextWithdrawn
     from policyengine.runtime.events import Tokens as Tokens
     from policyengine.runtime.events import ToolEnded as ToolEnded
+    from policyengine.runtime.events import ToolKindUnknown as ToolKindUnknown
     from policyengine.runtime.events import ToolStarted as ToolStarted
     from policyengine.runtime.events import TurnEnded as TurnEnded
     from policyengine.runtime.events import TurnFailed as TurnFailed
@@ -163,6 +164,7 @@ _HOMES = {
     "Tokens": "policyengine.runtime.events",
     "ToolEnded": "policyengine.runtime.events",
     "ToolSpec": "policyengine.runtime.provider",
+    "ToolKindUnknown": "policyengine.runtime.events",
     "ToolStarted": "policyengine.runtime.events",
     "Tracing": "policyengine.runtime.tracing",
     "TurnEnded": "policyengine.runtime.events",

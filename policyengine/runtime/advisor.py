@@ -16,9 +16,10 @@ from policyengine.kinds.prompt_size import Count, Sizes, estimate_input
 from policyengine.log.record import check_about
 from policyengine.runtime.clock import Clock
 from policyengine.runtime.deciding import Deciding
-from policyengine.runtime.events import Degraded, Event, Restored
+from policyengine.runtime.events import Degraded, Event, Restored, ToolKindUnknown
 from policyengine.runtime.hooks import Hooks
 from policyengine.runtime.journal import AnyLog, Journal, as_log
+from policyengine.runtime.lacks import WITHOUT_KIND
 from policyengine.runtime.live import Live
 from policyengine.runtime.state.resilient import ResilientStore
 from policyengine.runtime.state.store import MemoryStore, StateStore
@@ -40,8 +41,8 @@ class Advisor:
     - `store`: where the breaker lives; None keeps it in memory. Sessions and processes with one `store` and `scope`
       share it.
     - `log`: takes the decisions: a `Log`, a sink, or the path of a file; None writes none.
-    - `say`: gets the events (`Degraded`, `Restored`); without it, what fails is a warning of the logger
-      `policyengine.runtime`.
+    - `say`: gets the events (`Degraded`, `Restored`, `ToolKindUnknown`); without it, what fails or is not known is a
+      warning of the logger `policyengine.runtime`.
     - `about`: fields of the log's records (`session_id`, `round`, ...); the mapping may be changed between two calls.
     """
 
@@ -63,7 +64,8 @@ class Advisor:
         stated_as(say, "say", "a function that takes an event", callable, optional=True)
         stated_as(clock, "clock", "a function that gives Unix time in ms", callable, optional=True)
         stated_as(hooks, "hooks", "a Hooks", Hooks, optional=True)
-        told = say or _warn
+        told = self._told = say or _warn
+        self._kindless: set[str] = set()
         numbers = self._live.settings
         self._store = ResilientStore(
             stated_as(store or MemoryStore(), "store", "a state store", has("get", "update", "close")),
@@ -185,11 +187,15 @@ class Advisor:
     ) -> BatchCall:
         """A call for a `Batch`: what the tool does is what the bundle's tool catalogue says of its name and arguments.
 
-        `arguments` is the parsed object, or the text where it was none. Raises `InputError`.
+        `arguments` is the parsed object, or the text where it was none. Of a tool that the catalogue does not list the
+        kind is `other`, and `ToolKindUnknown` says so once: make the `BatchCall` yourself. Raises `InputError`.
         """
         stated_text(name, "name", empty=False)
         stated_as(arguments, "arguments", "a mapping, or a text that is no JSON object", (Mapping, str))
         about = self._live.loop.classify(name, arguments)
+        if not about["listed"] and not about["mcp"] and name not in self._kindless:
+            self._kindless.add(name)
+            self._told(ToolKindUnknown((name,), WITHOUT_KIND))
         return BatchCall(
             name, about["kind"], about["tool"], error, cancelled, about["mcp"], declares_skip, declares_terminal
         )
@@ -247,6 +253,8 @@ def _warn(event: Event) -> None:
     """An event that nobody takes. It holds no prompt and no argument."""
     if isinstance(event, Degraded):
         _say.warning("%s: %s; %s", event.what, event.error, event.how)
+    elif isinstance(event, ToolKindUnknown):
+        _say.warning("tools of no known kind: %s; %s", ", ".join(event.tools), event.instead)
 
 
 def _check_state(state: LoopState) -> None:

@@ -71,6 +71,12 @@ class BatchRunner:
         mcp = tool.mcp if tool is not None and tool.mcp is not None else about["mcp"]
         return kind, mcp
 
+    def unknown_kinds(self) -> tuple[str, ...]:
+        """The tools of which nobody says what they do."""
+        classify = self._core.live().loop.classify
+        unstated = [tool.name for tool in self._core.tools.values() if tool.kind is None and not tool.mcp]
+        return tuple(name for name in unstated if not (about := classify(name, {}))["listed"] and not about["mcp"])
+
     async def run(self, calls: Sequence[Call], early: Prevalidation, *, parent: Span | None = None) -> BatchRun:
         """Run the calls; the history holds a placeholder for each that has not come back."""
         core = self._core

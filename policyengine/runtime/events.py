@@ -338,6 +338,17 @@ class WindowUnknown:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolKindUnknown:
+    """Neither these tools nor the tool catalogue say what they do; said once for each tool. `instead` is what is done.
+
+    Tools of MCP servers are left out: policies know them as such.
+    """
+
+    tools: tuple[str, ...]
+    instead: str
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFailed:
     """The turn ends with an error, which `send` raises after this event. The history holds the person's message.
 
@@ -361,5 +372,6 @@ Event: TypeAlias = (
     TurnStarted | ContextMeasured | RoundStarted | TextChunk | ReasoningChunk | TextWithdrawn | AttemptEnded | FellBack
     | Retrying | RoundEnded | ToolStarted | ToolEnded | ConfirmationAsked | Routed | CompactionStarted
     | CompactionEnded | StateChanged | LoopSuspected | Degraded | Restored | HistoryRepaired | BundleChanged
-    | BundleRefused | FastTurnedOff | CapabilityMissing | WindowUnknown | TurnFailed | TurnEnded
+    | BundleRefused | FastTurnedOff | CapabilityMissing | WindowUnknown | ToolKindUnknown | TurnFailed
+    | TurnEnded
 )  # fmt: skip

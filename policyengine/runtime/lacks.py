@@ -13,6 +13,13 @@ _WITHOUT_WINDOW = {
 }
 
 
+WITHOUT_KIND = (
+    "their calls count as `other`, as if they changed nothing; "
+    "state a kind, or name them in a policy of kind ToolCatalogue"
+)
+"""What is done where neither a tool nor the tool catalogue says what the tool does."""
+
+
 def without_window(call: Literal["fast", "primary"]) -> str:
     """What is done where the window of a model is unknown."""
     return _WITHOUT_WINDOW[call]

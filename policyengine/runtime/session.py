@@ -20,11 +20,12 @@ from policyengine.runtime.events import (
     ReasoningChunk,
     TextChunk,
     Tokens,
+    ToolKindUnknown,
     TurnEnded,
     WindowUnknown,
 )
 from policyengine.runtime.helper import helper_call
-from policyengine.runtime.lacks import lacks, without_window
+from policyengine.runtime.lacks import WITHOUT_KIND, lacks, without_window
 from policyengine.runtime.messages import Image, Message, Text
 from policyengine.runtime.places import PendingDisplay, RecordingBuffer
 from policyengine.runtime.stated import stated, stated_as, stated_text, stated_tokens
@@ -60,6 +61,8 @@ class Session:
         self._look_at(core.settings.primary, "primary")
         if (fast := core.fast_model()) is not None:
             self._look_at(fast, "fast")
+        if unknown := self._batches.unknown_kinds():
+            self._say(ToolKindUnknown(unknown, WITHOUT_KIND))
         self.display = display
         """What the pending item on the screen holds."""
         self.recording = recording
