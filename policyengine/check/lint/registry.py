@@ -50,6 +50,7 @@ from policyengine.check.lint.rules import (
     unknown_words,
     unpinned_model,
     unreachable_default,
+    unreadable_claim,
     unused_derived,
     unused_ignore,
     veto_untested,
@@ -91,6 +92,7 @@ RULES: tuple[Rule, ...] = tuple(
         range_gap,
         range_overlap,
         regex_matches_everything,
+        unreadable_claim,
         # Ladders, breakers, compaction.
         ladder_order,
         ladder_collapse,
