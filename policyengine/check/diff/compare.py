@@ -12,8 +12,9 @@ from policyengine.check.diff.tables import TableDiff, comparable
 from policyengine.check.diff.words import changes, same
 from policyengine.check.proofs.cells import UndecidedError
 from policyengine.check.proofs.reading import UnreadableError
-from policyengine.kinds.bundle import TESTS
+from policyengine.kinds.bundle import BUILT_IN, TESTS
 from policyengine.kinds.policy import Policy
+from policyengine.source.counts import counted
 from policyengine.source.document import Document
 from policyengine.source.errors import MissingExtraError
 
@@ -34,7 +35,7 @@ def compare(old: Side, new: Side, timeout_ms: int = TIMEOUT_MS) -> Diff:
         else:
             found.append(one)
     found += (_incomparable(one, _documents(new).get(key)) for key, one in old.broken.items())
-    use = () if old.single or new.single else _serving(old, new)
+    use = () if old.single or new.single else (*_extending(old, new), *_serving(old, new))
     notes = tuple(f"{why} ({', '.join(names)})" for why, names in missing.items())
     return Diff(old.label, new.label, tuple(found), tuple(use), unchanged, old.wrong, notes)
 
@@ -75,6 +76,20 @@ def _documents(side: Side) -> dict[tuple[str, str], Document]:
         for document in side.bundle.documents
         if document.data["kind"] not in (TESTS, "Bundle")
     }
+
+
+def _extending(old: Side, new: Side) -> Iterator[Change]:
+    """That only one side extends the built-in bundle, and for how many kinds the other has nothing."""
+    if (old.bundle.base is None) == (new.bundle.base is None):
+        return
+    gone = new.bundle.base is None
+    whole, alone = (old, new) if gone else (new, old)
+    kinds = {policy.kind.name for policy in whole.bundle.inherited.values()}
+    bare = len(kinds - {policy.kind.name for policy in alone.bundle.policies.values()})
+    before = "now nothing serves" if gone else "before nothing served"
+    what = "no longer extends" if gone else "now extends"
+    about = f"{what} the {BUILT_IN} bundle: {before} for {counted(bare, 'kind')}"
+    yield Change("removed" if gone else "added", (about,))
 
 
 def _serving(old: Side, new: Side) -> Iterator[Change]:

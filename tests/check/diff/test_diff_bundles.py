@@ -111,6 +111,22 @@ def test_policies_that_came_and_went(bundle: Path) -> None:
     assert "Ladder: `proven` serves instead of `floor`" in found
 
 
+def test_that_a_bundle_no_longer_extends_the_built_in_one_is_said(tmp_path: Path) -> None:
+    for name, spec in (("one", "{extends: built-in}"), ("two", "{}")):
+        (tmp_path / name).mkdir()
+        shutil.copy(policies_folder() / "tips.yaml", tmp_path / name)
+        (tmp_path / name / "bundle.yaml").write_text(
+            f"apiVersion: policyengine/v1\nkind: Bundle\nmetadata: {{name: b, version: 1.0.0}}\nspec: {spec}\n"
+        )
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    kinds = len({policy.kind.name for policy in load(one).inherited.values()})
+    assert f"no longer extends the built-in bundle: now nothing serves for {kinds} kinds" in _run(one, two).output
+    assert f"now extends the built-in bundle: before nothing served for {kinds} kinds" in _run(two, one).output
+    found = json.loads(_run(one, two, "--format", "json").output)
+    assert "no longer extends" in str(found)
+    assert "extends" not in _run(one, one).output
+
+
 def test_replay_tells_which_decisions_change_and_why(bundle: Path) -> None:
     _edit(bundle, "routing.yaml", "cross_result_calls: 3", "cross_result_calls: 2")
     replay = json.loads(_run(str(policies_folder()), str(bundle), "--replay", SESSION, "--format", "json").output)[
