@@ -41,6 +41,7 @@ from policyengine.check.lint.rules import (
     syntax,
     tool_name_taken,
     turn_varying_text,
+    uneven_outcome,
     unknown_field,
     unknown_function,
     unknown_in_test,
@@ -92,6 +93,7 @@ RULES: tuple[Rule, ...] = tuple(
         range_gap,
         range_overlap,
         regex_matches_everything,
+        uneven_outcome,
         unreadable_claim,
         # Ladders, breakers, compaction.
         ladder_order,
