@@ -334,7 +334,18 @@ def validator_class(dialect: str = _NEWEST) -> Any:
         "pattern": _pattern, "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties, "uniqueItems": _unique_items,
     }  # fmt: skip
-    return jsonschema.validators.extend(base, {name: _counted(keyword) for name, keyword in keywords.items()})
+    counted = {name: _counted(keyword) for name, keyword in keywords.items()}
+    return jsonschema.validators.extend(base, counted, type_checker=finite_numbers(base))
+
+
+def finite_numbers(base: Any) -> Any:
+    """The types of a validator class of jsonschema's, where infinite numbers and NaN are no numbers."""
+    return base.TYPE_CHECKER.redefine("number", lambda _checker, value: is_finite(value))
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a value is a number as JSON has them: neither infinite nor NaN, with which every comparison fails."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and (value - value == 0)
 
 
 def _counted(keyword: Callable[..., Any]) -> Callable[..., Iterator[Any]]:

@@ -180,6 +180,8 @@ def _validator(schema: Schema) -> Any:
 def _in_order() -> Any:
     """jsonschema's validator, which looks at keys beside the stated ones in the order of a set: no two runs agree on
     which error is the first. Here it is that of the data."""
+    from policyengine.source.foreign_schema import finite_numbers
+
     jsonschema: Any = import_module("jsonschema")
     base = jsonschema.Draft202012Validator
     stated = base.VALIDATORS["additionalProperties"]
@@ -193,7 +195,7 @@ def _in_order() -> Any:
             if key not in schema.get("properties", ()) and not any(pattern.search(key) for pattern in patterns):
                 yield from validator.descend(value, wanted, path=key)
 
-    return jsonschema.validators.extend(base, {"additionalProperties": additional})
+    return jsonschema.validators.extend(base, {"additionalProperties": additional}, type_checker=finite_numbers(base))
 
 
 @cache

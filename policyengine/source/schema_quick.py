@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from policyengine.source.foreign_schema import pattern_search
+from policyengine.source.foreign_schema import is_finite, pattern_search
 from policyengine.source.regex import PatternError, utf8
 
 FOREIGN = "file:///schemas/unnamed"
@@ -131,7 +131,7 @@ def _is_number(value: Any) -> bool:
 
 TYPES: dict[str, Check] = {
     "string": lambda value: isinstance(value, str),
-    "number": _is_number,
+    "number": is_finite,
     "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
     "boolean": lambda value: isinstance(value, bool),
     "array": lambda value: isinstance(value, list),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections import defaultdict
 from typing import Any
 
@@ -12,15 +13,34 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from policyengine.source.resources import policies_folder, schemas_folder
-from policyengine.source.schema import load_schema
+from policyengine.source.schema import input_check, input_misfits, load_schema
 from policyengine.source.schema_code import function_of
 from policyengine.source.schema_quick import Compiler, UnsupportedError
 from policyengine.source.yaml import read_documents
 from tests.conftest import examples
 
 NO_FILES = "file:///schemas/unnamed"
+
+
+class _Text(str):
+    pass
+
+
+class _Whole(int):
+    pass
+
+
+class _Real(float):
+    pass
+
+
+class _List(list[Any]):
+    pass
+
+
+ODD = [-0.0, 10**400, 2**53 + 1, 1e308, _Text("a"), _Whole(1), _Real(1.0), _Real(1.5), "\ud800", "a\0", _List(["a"])]
 VALUES = st.recursive(
-    st.sampled_from([None, True, False, 0, 1, 1.0, 1.5, -1, "", "a", "b", "aa", "1"]),
+    st.sampled_from([None, True, False, 0, 1, 1.0, 1.5, -1, "", "a", "b", "aa", "1", *ODD]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
     max_leaves=6,
 )
@@ -178,6 +198,18 @@ def test_a_written_function_of_a_large_or_deep_schema() -> None:
     check = function_of(wide, NO_FILES, Compiler(_no_load))
     assert check({f"p{at}": {"a": 1} for at in range(3000)})
     assert not check({"p2999": {}})
+
+
+@pytest.mark.parametrize("bounds", [{}, {"minimum": 0}, {"maximum": 1}, {"minimum": 0, "maximum": 1}])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, _Real("nan"), _Real("inf")])
+def test_what_json_has_no_number_for_is_none(value: float, bounds: dict[str, Any]) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": ["number", "null"], **bounds}}}
+    for check in (Compiler(_no_load).check(schema, NO_FILES), function_of(schema, NO_FILES, Compiler(_no_load))):
+        assert check({"a": 1})
+        assert not check({"a": value})
+    for named in (schema, {**schema, "$id": "file:///schemas/named"}):
+        assert not input_check(named)({"a": value})
+        assert input_misfits({"a": value}, named) == ["`a`: expected a number or null"]
 
 
 def test_a_dict_that_makes_up_its_keys_is_not_changed() -> None:
