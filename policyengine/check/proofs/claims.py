@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from policyengine.cel import Type, from_json_schema
+from policyengine.cel.types import DYN, STRING, Field
 from policyengine.kinds.policy import Policy
+from policyengine.rules.table import HitPolicy
 from policyengine.source.place import Place
 
 
@@ -68,3 +71,23 @@ def duplicated(found: Iterable[Claim]) -> list[str]:
     """Ids that two claims share."""
     seen: set[str] = set()
     return [claim.id for claim in found if claim.id in seen or seen.add(claim.id)]  # type: ignore[func-returns-value]
+
+
+def names_in_claims(policy: Policy) -> dict[str, Type]:
+    """The types of `outcome` and `rule`, which a claim may ask for beside what the policy's own expressions see.
+
+    A field that some outcome leaves out is still a field of `outcome`.
+    """
+    schema = policy.decision_schema or {}
+    described = schema.get("$defs", {}).get("fields", schema).get("properties", {})
+    table, names = policy.table, dict.fromkeys(described)
+    if table.hit is HitPolicy.COLLECT:
+        names["matches"] = None
+    else:
+        for one in (*(rule.outcome for rule in table.rules), table.default):
+            names.update(dict.fromkeys([*one.literals, *one.computed]))
+    names.update(dict.fromkeys([*table.outputs, *table.on_error]))
+    fields = {
+        name: Field(from_json_schema(described[name]) if described.get(name) else DYN, required=True) for name in names
+    }
+    return {"outcome": Type("object", name="outcome", fields=fields), "rule": STRING}

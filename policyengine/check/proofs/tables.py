@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from policyengine.cel import CelError, Program, Type, from_json_schema
-from policyengine.cel import types as t
-from policyengine.check.proofs.claims import Claim, claims
+from policyengine.cel import CelError, Program
+from policyengine.check.proofs.claims import Claim, claims, names_in_claims
 from policyengine.check.proofs.deciding import DEFAULT, Decided, decided, seen_outcome, tests_over_lists
-from policyengine.check.proofs.reading import Read, UnreadableError, outcomes, read_table, tree
+from policyengine.check.proofs.reading import Read, UnreadableError, read_table, tree
 from policyengine.check.proofs.results import Example, Result, Verdict
 from policyengine.check.proofs.searching import Search
 from policyengine.check.proofs.solver import Term, both, either, no
@@ -38,7 +37,7 @@ class TableProof:
         self.policy = policy
         self.read: Read = read_table(policy.table)
         self.timeout_ms = timeout_ms
-        self.names = property_types(policy, self.read)
+        self.names = names_in_claims(policy)
         self._searches: dict[int, Search] = {}
 
     def results(self) -> Iterator[Result]:
@@ -216,21 +215,3 @@ def _filled(read: Read) -> Iterator[bool]:
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(names[:5])
     return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
-
-
-def property_types(policy: Policy, read: Read) -> dict[str, Type]:
-    """The types of `outcome` and `rule`. A field that some outcome leaves out is still a field of `outcome`."""
-    schema = policy.decision_schema or {}
-    described = schema.get("$defs", {}).get("fields", schema).get("properties", {})
-    names = dict.fromkeys(described)
-    if read.table.hit is HitPolicy.COLLECT:
-        names["matches"] = None
-    else:
-        for one in outcomes(read.table):
-            names.update(dict.fromkeys([*one.literals, *one.computed]))
-    names.update(dict.fromkeys([*read.outputs, *read.table.on_error]))
-    fields = {
-        name: t.Field(from_json_schema(described[name]) if described.get(name) else t.DYN, required=True)
-        for name in names
-    }
-    return {"outcome": Type("object", name="outcome", fields=fields), "rule": t.STRING}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from policyengine.cel import compile_expression
 from policyengine.check.lint.context import Context
 from policyengine.check.lint.rule import Hit, Rule
+from policyengine.check.proofs.claims import names_in_claims
 from policyengine.source.finding import Severity
 from policyengine.source.nearest import did_you_mean
 
@@ -25,12 +27,10 @@ def check(context: Context) -> Iterator[Hit]:
 
 
 def _of(policy: Policy) -> Iterator[Hit]:
-    from policyengine.cel import compile_expression  # only where something is claimed
-    from policyengine.check.proofs.reading import read_table
-    from policyengine.check.proofs.tables import property_types
-
-    read, ladder = read_table(policy.table), policy.kind.name == "Ladder"
-    environment = read.environment if ladder else read.environment.with_variables(property_types(policy, read))
+    ladder = policy.kind.name == "Ladder"
+    environment = policy.compiled.programs.environment
+    if not ladder:
+        environment = environment.with_variables(names_in_claims(policy))
     for index, claim in enumerate(policy.spec["properties"]):
         for keys in _EXPRESSIONS:
             path: tuple[str | int, ...] = ("spec", "properties", index, *keys)
@@ -51,7 +51,7 @@ def _of(policy: Policy) -> Iterator[Hit]:
             if form not in claim:
                 continue
             place = policy.document.place(("spec", "properties", index, form))
-            names = {**read.derived, **read.table.constants}
+            names = {**policy.table.derived, **policy.table.constants}
             if not ladder:
                 yield Hit(place, f"`{form}` is for ladders", "state it with `assert`")
             elif claim[form] not in names:
