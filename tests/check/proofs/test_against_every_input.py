@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +27,7 @@ from policyengine.kinds.bundle import load
 from policyengine.kinds.policy import Policy
 from policyengine.rules.exact import DerivedValues
 from policyengine.source.errors import BundleError
+from tests.check.proofs.conftest import write
 from tests.conftest import examples
 
 FIELDS: dict[str, tuple[Any, list[Any]]] = {
