@@ -197,8 +197,8 @@ class _Explainer:
         key = error.instance
         where = f" in {self._field(path)}" if (*self._prefix, *path) else ""
         if error.validator == "enum":
-            hint = did_you_mean(key, error.validator_value) if isinstance(key, str) else None
-            hint = hint or words.known([choice for choice in error.validator_value if isinstance(choice, str)])
+            choices = [choice for choice in error.validator_value if isinstance(choice, str)]
+            hint = (did_you_mean(key, choices) if isinstance(key, str) else None) or words.known(choices)
             message = f"unknown key `{words.short(key)}`{where}"
             return Complaint((*path, key), message, self._unknown(key, path), hint, at_key=True)
         message = f"the key `{words.short(key)}`{where} is not allowed; expected {words.expectation(error)}"

@@ -53,6 +53,12 @@ def test_inputs_without_places() -> None:
     assert validate_input([], schema) == ["the input is an empty list; expected a mapping"]
 
 
+def test_names_of_keys_may_be_listed_beside_what_is_no_name() -> None:
+    schema = {"type": "object", "propertyNames": {"enum": [None, 3, "tokens"]}}
+    assert validate_input({"token": 1}, schema) == ["unknown key `token` (did you mean `tokens`?)"]
+    assert validate_input({"a": 1}, {**schema, "propertyNames": {"enum": [None]}}) == ["unknown key `a` (remove it)"]
+
+
 def test_errors_of_keys_that_are_free_come_in_the_order_of_the_data() -> None:
     wrong = dict.fromkeys("qwertyuiopasdfghjkl", 1)
     catalogue = load_schema("model-catalogue")
