@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -96,6 +96,16 @@ def from_json_schema(schema: Mapping[str, Any] | bool, name: str = "input") -> T
 _SIMPLE = {"integer": INT, "number": DOUBLE, "string": STRING, "boolean": BOOL, "null": NULL}
 
 
+def _of_type(values: Iterable[Any], kind: str) -> Iterator[Any]:
+    """Those listed values that are of the type stated beside the list; to JSON Schema 3.0 is a whole number."""
+    for value in values:
+        if kind == "string":
+            if isinstance(value, str):
+                yield value
+        elif isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
+            yield int(value)
+
+
 class _Reader:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.root = root
@@ -126,7 +136,7 @@ class _Reader:
         simple = _SIMPLE.get(kinds, DYN)
         values = schema.get("enum", [schema["const"]] if "const" in schema else None)
         if values is not None and simple.kind in ("string", "int"):
-            return replace(simple, enum=tuple(value for value in values if value is not None))
+            return replace(simple, enum=tuple(_of_type(values, simple.kind)))
         return simple
 
     def _untyped(self, schema: Mapping[str, Any], name: str, refs: tuple[str, ...]) -> Type:

@@ -126,6 +126,15 @@ def test_no_pattern_takes_forever(tmp_path: Path, run: Any) -> None:
     assert run("eval", "t", "--bundle", tmp_path, "--input", "-", input=allowed).status == 0
 
 
+@pytest.mark.parametrize("listed", ["[[]]", '["a", 3, null, {}]', "[1, 2.0, 2.5, true]", "[{a: 1}, 1.0e+300]"])
+@pytest.mark.parametrize("kind", ["string", "integer", "[string, integer, 'null']"])
+def test_of_listed_values_those_of_the_stated_type_count(tmp_path: Path, run: Any, kind: str, listed: str) -> None:
+    folder = _write(tmp_path, OBJECT + f"{{n: {{type: {kind}, enum: {listed}}}}}")
+    assert run("lint", folder).status == 0
+    assert run("verify", folder).status in (0, 1)
+    _used(folder, [{}, *({"n": value} for value in ([], "a", 3, None, 1, 2, 2.5, True))])
+
+
 # Whatever a person writes
 
 _TYPES = ["string", "integer", "number", "boolean", "null", "array", "object"]
