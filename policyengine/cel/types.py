@@ -96,6 +96,13 @@ def from_json_schema(schema: Mapping[str, Any] | bool, name: str = "input") -> T
 _SIMPLE = {"integer": INT, "number": DOUBLE, "string": STRING, "boolean": BOOL, "null": NULL}
 
 
+def _beside(schema: Mapping[str, Any], part: Any) -> Any:
+    """A part of a union with the type that is stated beside the union, where it states none itself."""
+    if "type" in schema and isinstance(part, Mapping) and not part.keys() & {"type", "$ref"}:
+        return {"type": schema["type"], **part}
+    return part
+
+
 def _of_type(values: Iterable[Any], kind: str) -> Iterator[Any]:
     """Those listed values that are of the type stated beside the list; to JSON Schema 3.0 is a whole number."""
     for value in values:
@@ -120,14 +127,14 @@ class _Reader:
             return self.read(self._resolve(ref), name, (*refs, ref))
         for union in ("anyOf", "oneOf"):
             if union in schema:
-                return self._union([self.read(part, name, refs) for part in schema[union]])
+                return self._union([self.read(_beside(schema, part), name, refs) for part in schema[union]])
         if len(schema.get("allOf", ())) == 1 and "type" not in schema:
             return self.read(schema["allOf"][0], name, refs)
         kinds = schema.get("type")
         if isinstance(kinds, list):
             return self._union([self.read({**schema, "type": kind}, name, refs) for kind in kinds])
         if kinds is None:
-            return self._untyped(schema, name, refs)
+            return self._untyped(schema)
         if kinds == "array":
             items = self.read(schema.get("items", True), f"{name}[]", refs)
             return list_of(items, schema.get("maxItems"))
@@ -139,9 +146,8 @@ class _Reader:
             return replace(simple, enum=tuple(_of_type(values, simple.kind)))
         return simple
 
-    def _untyped(self, schema: Mapping[str, Any], name: str, refs: tuple[str, ...]) -> Type:
-        if "properties" in schema:
-            return self._object(schema, name, refs)
+    def _untyped(self, schema: Mapping[str, Any]) -> Type:
+        # `properties` alone makes no object: it says nothing of a text or a number, which is allowed too.
         values = schema.get("enum", [schema["const"]] if "const" in schema else None)
         if not values:
             return DYN

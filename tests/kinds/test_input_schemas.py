@@ -135,6 +135,11 @@ def test_of_listed_values_those_of_the_stated_type_count(tmp_path: Path, run: An
     _used(folder, [{}, *({"n": value} for value in ([], "a", 3, None, 1, 2, 2.5, True))])
 
 
+def test_properties_without_a_type_may_be_anything(tmp_path: Path) -> None:
+    folder = _write(tmp_path, OBJECT + "{m: {properties: {n: false}}, n: {}}")
+    _used(folder, [{"m": value} for value in (False, "a", 3, None, [], {}, {"n": 1}, {"k": 1})])
+
+
 # Whatever a person writes
 
 _TYPES = ["string", "integer", "number", "boolean", "null", "array", "object"]
