@@ -31,10 +31,21 @@ def refuse_foreign(
     if not tables:
         return
     why = f"it is an SQLite database without the table `{table}`"
-    if table in tables:
+    if runs_code(database, table):
+        why = f"its `{table}` is a view, or has triggers"
+    elif table in tables:
         if [row[0] for row in database.execute("SELECT name FROM pragma_table_info(?)", (table,))] == list(columns):
             return
         why = f"its table `{table}` has other columns"
     raise ForeignDatabaseError(
         f"{shown_path(path)}: this file is no {what} ({why}), and nothing was written to it; give another file"
     )
+
+
+def runs_code(database: sqlite3.Connection, table: str) -> bool:
+    """Whether using a table runs what the file says: as a view or by triggers, without end where it likes.
+
+    Ours is neither. A name of SQLite's is the same in upper and lower case.
+    """
+    asked = "SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger') AND lower(tbl_name) = ? LIMIT 1"
+    return database.execute(asked, (table,)).fetchone() is not None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from policyengine.log.foreign import runs_code
 from policyengine.log.lines import parse
 from policyengine.log.recognise import SQLITE_SUFFIXES, SUFFIXES, refuse_others
 from policyengine.source.errors import InputError, MissingExtraError
@@ -84,6 +85,8 @@ def _sqlite(path: Path) -> Iterator[bytes]:
         database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
         database.text_factory = bytes
         try:
+            if runs_code(database, TABLE):
+                raise InputError(f"{path}: is no log: its `{TABLE}` is a view, or has triggers")
             for (line,) in database.execute(f"SELECT record FROM {TABLE} ORDER BY seq"):
                 yield line + b"\n" if isinstance(line, bytes) else b"%a\n" % line
         finally:

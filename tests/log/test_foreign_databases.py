@@ -10,6 +10,10 @@ from tests.conftest import ROOT
 DATABASES = {
     "no table of ours": ("CREATE TABLE users (name TEXT)", "without the table `{table}`"),
     "a view": ("CREATE VIEW one AS SELECT 1", "without the table `{table}`"),
+    "a view of our name, without an end": (
+        "CREATE VIEW {table} AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x FROM r) SELECT x FROM r",
+        "its `{table}` is a view, or has triggers",
+    ),
     "a table of our name": ("CREATE TABLE {table} (id INTEGER, artist TEXT)", "its table `{table}` has other columns"),
 }
 COMMANDS = {
@@ -55,6 +59,30 @@ def test_is_refused_and_nothing_is_written_to_it(run, folder, name, command):
     assert all("the built-in bundle decided" in line for line in told)
     assert (folder / "x.db").read_bytes() == before
     assert set(folder.iterdir()) == files
+
+
+ENDLESS = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x FROM r) SELECT x, x, x, x FROM r"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_a_trigger_says_is_not_run(run, folder, command):
+    arguments, table = COMMANDS[command]
+    assert run(*arguments).status in (0, 1, 3)  # makes our table, where the command writes one
+    made(folder / "x.db", f"CREATE TABLE IF NOT EXISTS {table} (key TEXT)")
+    trigger = f"CREATE TRIGGER t BEFORE INSERT ON {table.upper()} BEGIN SELECT count(*) FROM ({ENDLESS}); END"
+    before = made(folder / "x.db", trigger)
+    found = run(*arguments)
+    assert found.status == 2
+    assert f"its `{table}` is a view, or has triggers" in found.err
+    assert (folder / "x.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["records", "RECORDS"])
+def test_a_view_is_not_read_as_a_log(run, folder, name):
+    made(folder / "x.db", f"CREATE VIEW {name} (seq, time, chain, record) AS {ENDLESS}")
+    found = run("log", "stats", "x.db")
+    assert (found.status, found.out) == (2, "")
+    assert "x.db: is no log: its `records` is a view, or has triggers" in found.err
 
 
 @pytest.mark.parametrize("command", COMMANDS)
